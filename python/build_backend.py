@@ -27,8 +27,6 @@ Requires-Python: >=3.9
 Requires-Dist: numpy
 Provides-Extra: bf16
 Requires-Dist: ml_dtypes; extra == "bf16"
-Provides-Extra: progress
-Requires-Dist: tqdm; extra == "progress"
 Description-Content-Type: text/markdown
 
 """

@@ -64,16 +64,6 @@ LN_API const char *lnjudge_convention_label(const ln_convention *convention,
 LN_API lnjudge_status lnjudge_reference(const ln_problem *problem, const ln_tensors *tensors,
                                         double *exact, lnjudge_error *error);
 
-/* The exact gradients of a loss whose gradient by y is dy, each rounded once. dy and dx are of the
- * storage type and dense; dgamma and dbeta of the parameter type, as long as gamma. x is dense;
- * residual must be NULL. Gradients that are NULL are left out. Of LayerNorm alone. */
-typedef struct lnjudge_gradients {
-    void *dx, *dgamma, *dbeta;
-} lnjudge_gradients;
-LN_API lnjudge_status lnjudge_gradients_of(const ln_problem *problem, const ln_tensors *tensors,
-                                           const void *dy, const lnjudge_gradients *made,
-                                           lnjudge_error *error);
-
 /* ---- judgements ---- */
 
 /* Figures have the names that `lnbench eval --format json` gives them; NaN where undefined. */
@@ -129,16 +119,6 @@ LN_API lnjudge_status lnjudge_output_judge(const ln_problem *problem, const ln_t
                                            double max_row_ulp, lnjudge_report *report,
                                            lnjudge_error *error);
 
-/* How far gradients that were made elsewhere are off; those that are NULL are left out. row_ulp is
- * the error in ulps of the largest exact gradient of its row (dgamma and dbeta: of the vector). */
-typedef struct lnjudge_distance {
-    double ulp_max, row_ulp_max, rel_l2, correctly_rounded;
-    size_t elements, mismatches, worst_row, worst_column;
-} lnjudge_distance;
-LN_API lnjudge_status lnjudge_gradients_judge(const ln_problem *problem, const ln_tensors *tensors,
-                                              const void *dy, const lnjudge_gradients *given,
-                                              lnjudge_distance distance[3], lnjudge_error *error);
-
 /* ---- kernels ---- */
 
 enum { LNJUDGE_STOP = -1 };
@@ -153,6 +133,12 @@ enum lnjudge_trait {
     LNJUDGE_NO_RESIDUAL = 4,
     LNJUDGE_THESE_SIZES = 8, /* takes the sizes of `hidden` alone */
 };
+
+/* Called before each step, which takes some milliseconds beside the kernel's own time: its number from 1 on, how
+ * many there are, and whether a check so far did not pass. It may set another *max_row_ulp for the step. Returns 0;
+ * anything else ends the judgement, whose report then says what is known by now. */
+typedef int (*lnjudge_before_step)(void *user, size_t step, size_t steps, int failed,
+                                   double *max_row_ulp);
 
 /* Members that are 0 mean: as people have it (f32, seed 1, no limit, hidden 768). */
 typedef struct lnjudge_question {
@@ -169,28 +155,13 @@ typedef struct lnjudge_question {
         max_row_ulp; /* of rows whose kappa is at most 2 and no longer than these: beyond, summation decides */
     const volatile int *stop; /* NULL, or: once it is not 0, a step ends with LNJUDGE_STOPPED */
     size_t entry; /* 0: every step; else this one alone, from 1 on, of the same question */
+    lnjudge_before_step before_step; /* or NULL */
 } lnjudge_question;
 
 /* Asks everything, which takes seconds. The kernel runs in this process: one that writes far beyond
  * its tensors, or never returns, takes the caller with it (lnbench runs kernels in another one). */
 LN_API lnjudge_status lnjudge_kernel_judge(const lnjudge_question *question, lnjudge_report *report,
                                            lnjudge_error *error);
-
-/* The same in steps, each of which takes some milliseconds beside the kernel's own time:
- *     lnjudge_begin(&question, &session, error);
- *     while (lnjudge_step(session, &done, &steps, error) == LNJUDGE_OK && done < steps) ...
- *     lnjudge_end(session, &report);         // always; report: what is known by now, or NULL
- * question->user must live as long as the session, the rest of the question is copied. */
-typedef struct lnjudge_session lnjudge_session;
-LN_API lnjudge_status lnjudge_begin(const lnjudge_question *question, lnjudge_session **session,
-                                    lnjudge_error *error);
-LN_API lnjudge_status lnjudge_step(lnjudge_session *session, size_t *done, size_t *steps,
-                                   lnjudge_error *error);
-/* Another max_row_ulp from the next step on; 0: none. */
-LN_API void lnjudge_limit(lnjudge_session *session, double max_row_ulp);
-/* Whether a check so far did not pass; 1 for NULL. */
-LN_API int lnjudge_failed(const lnjudge_session *session);
-LN_API void lnjudge_end(lnjudge_session *session, lnjudge_report *report);
 
 /* ---- is an input written to during a call? ---- */
 

@@ -1,15 +1,14 @@
 """Is this LayerNorm, or RMSNorm, right? lnbench's certified reference and judge for Python.
 
     import lnbench
-    print(lnbench.judge(my_layernorm))                      # a table, the verdict, the worst row
+    print(lnbench.judge(my_layernorm))                      # the verdict, the worst row, the call that repeats it
     lnbench.reference(x, gamma, beta, convention="bert")    # every element correctly rounded
     lnbench.fingerprint(x, y)                               # which function made y?
     lnbench.tolerance(x)                                    # rtol and atol for allclose
     lnbench.assert_layernorm(my_layernorm, max_row_ulp=4)   # in a test
     lnbench.assert_rmsnorm(my_rmsnorm, convention="llama")
 """
-from ._exact import (fingerprint, gradients, judge_gradients, judge_output, reference,
-                     tolerance)
+from ._exact import fingerprint, judge_output, reference, tolerance
 from ._judge import assert_layernorm, assert_rmsnorm, judge
 from . import _library
 from ._library import ArgumentError
@@ -17,5 +16,4 @@ from ._report import Case, FingerprintReport, Report, WorstRow
 
 __version__ = _library.library.lnjudge_version().decode()
 __all__ = ["ArgumentError", "Case", "FingerprintReport", "Report", "WorstRow", "assert_layernorm",
-           "assert_rmsnorm", "fingerprint", "gradients", "judge", "judge_gradients", "judge_output",
-           "reference", "tolerance"]
+           "assert_rmsnorm", "fingerprint", "judge", "judge_output", "reference", "tolerance"]

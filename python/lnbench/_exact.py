@@ -113,41 +113,6 @@ def reference(x, gamma=None, beta=None, *, convention="torch", residual=None, dt
     return arrays.give_or_bits(y.reshape(given.shape), given.type, given.framework)
 
 
-def gradients(x, dy, gamma=None, beta=None, *, convention="torch", dtype=None):
-    """(dx, dgamma, dbeta) of a loss whose gradient by y is dy, every element correctly rounded;
-    None for parameters that there are not. beta counts only as there or not there."""
-    given = Given(x, gamma, beta, None, convention, dtype)
-    dy = arrays.like(dy, "dy", "x", given.shape, given.type)
-    dx = np.empty_like(given.x)
-    made = [dx] + [None if a is None else np.empty_like(a)
-                   for a in map(given.inputs.get, lib.PARAMETERS)]
-    patiently(lambda: lib.call("lnjudge_gradients_of", c.byref(given.problem()),
-                               c.byref(given.tensors()), _address(dy),
-                               c.byref(lib.Gradients(*map(_address, made)))))
-    made[0] = dx.reshape(given.shape)
-    types = (given.type, given.param, given.param)
-    return tuple(None if a is None else arrays.give_or_bits(a, t, given.framework)
-                 for a, t in zip(made, types))
-
-
-def judge_gradients(x, dy, dx=None, dgamma=None, dbeta=None, *, gamma=None, beta=None,
-                    convention="torch", dtype=None):
-    """How far gradients are off the exact ones: {"dx": {"ulp_max": ...}, ...}."""
-    given = Given(x, gamma, beta, None, convention, dtype)
-    dy = arrays.like(dy, "dy", "x", given.shape, given.type)
-    if dx is not None:
-        dx = arrays.like(dx, "dx", "x", given.shape, given.type)
-    sums = [None if a is None else arrays.parameter(a, name, given.parameters, given.param)[0]
-            for name, a in (("dgamma", dgamma), ("dbeta", dbeta))]
-    all_ = dict(zip(("dx", "dgamma", "dbeta"), (dx, *sums)))
-    found = (lib.Distance * 3)()
-    patiently(lambda: lib.call("lnjudge_gradients_judge", c.byref(given.problem()),
-                               c.byref(given.tensors()), _address(dy),
-                               c.byref(lib.Gradients(*map(_address, all_.values()))), found))
-    return {name: {field: getattr(one, field) for field, _ in lib.Distance._fields_}
-            for (name, array), one in zip(all_.items(), found) if array is not None}
-
-
 # ---- reports of the library as Python's ----
 
 def _vector(address, count, dtype):

@@ -18,6 +18,8 @@ from ._exact import report_of
 from ._report import Report
 
 _FAULTS = 1000  # the codes from here on stand for what the callable did, in `Callable.faults`
+# Exceptions of a function that wants torch tensors and got NumPy arrays.
+_WANTS_TORCH = re.compile(r"[Tt]ensor|torch|'numpy\.ndarray' object has no attribute|argument '(dim|keepdim)'")
 
 
 def _attempt(question, otherwise=None):
@@ -41,7 +43,7 @@ class Callable:
         self.inside = False  # the function runs now
         self.stop = c.c_int(0)  # the library looks at it between two rows
         self.inputs, self.earlier = layouts.Inputs(), collections.deque(maxlen=3)
-        self.layout, self.declined, self.wider = None, {}, None
+        self.layout, self.declined, self.wider, self.elements = None, {}, None, 0
         self.fn, self.framework, self.type, self.param = fn, framework, type_, param
         self.faults, self.raised, self.on_call, self.scalar = [], None, on_call, scalar
         self.dtypes = (arrays.STORED[type_], arrays.STORED[param])
@@ -71,7 +73,10 @@ class Callable:
             self.raised = raised
             return lib.STOP
         except BaseException as raised:  # the verdict is on the function, whatever it raises
-            return self._fault("raised", lib.said(raised))
+            why = lib.said(raised)
+            if self.framework == "numpy" and _WANTS_TORCH.search(why):
+                why = f'{why[:130]}; if it takes torch tensors, use framework="torch"'
+            return self._fault("raised", why)
 
     def _call(self, problem, tensors):
         rows, hidden = problem.rows, problem.hidden
@@ -139,6 +144,8 @@ class Callable:
         return self._take(answer, placed[0].shape).reshape(rows, x.shape[1])
 
     def _take(self, answer, shape):
+        if isinstance(answer, tuple) and answer:  # such as (y, mean, rstd)
+            self.elements, answer = len(answer), answer[0]
         try:
             y, type_ = arrays.take(answer, "what it returned", self.type)
         except lib.ArgumentError as wrong:
@@ -173,7 +180,9 @@ class Callable:
             by_why.setdefault(why, []).append(layout)
         made = [f"declines arrays that are {', '.join(names)} ({why})"
                 for why, names in by_why.items()]
-        return made + [f"returns {self.wider} where {self.type} is given"] * bool(self.wider)
+        made += [f"returns {self.wider} where {self.type} is given"] * bool(self.wider)
+        made += [f"returns a tuple of {self.elements}: its first element was judged"] * bool(self.elements)
+        return made + (self.fn.facts if type(self.fn) is _Bound else [])
 
     def put_right(self, case):
         """Puts what the callable did in the place of its code, and leaves out what it is not given."""
@@ -184,8 +193,11 @@ class Callable:
             case.detail = case.detail[:code.start()] + sentence
 
 
-_GAMMAS = ("weight", "scale", "gamma", "alpha", "a_2", "g")
-_BETAS = ("bias", "shift", "beta", "b_2", "b")
+# What a function's parameter of a name gets. "other" is never bound: a function that requires one is wrapped.
+_ROLES = {name: role for role, names in (
+    ("gamma", "weight scale gamma alpha a_2 g w"), ("beta", "bias shift beta b_2 b"),
+    ("shape", "normalized_shape"), ("eps", "eps epsilon variance_epsilon"),
+    ("other", "residual out output axis dim mean var std rstd")) for name in names.split()}
 
 
 def _operation(made):
@@ -200,8 +212,8 @@ class _Module:
     def __init__(self, module):
         self.module = module
         named = dict(module.named_parameters())
-        self.weight, self.bias = (next((p for name, p in named.items() if name in names), None)
-                                  for names in (_GAMMAS, _BETAS))
+        self.weight, self.bias = (next((p for name, p in named.items() if _ROLES.get(name) == role), None)
+                                  for role in lib.PARAMETERS)
         if len(named) != (self.weight is not None) + (self.bias is not None) or \
                 (self.weight is None and self.bias is not None):
             raise lib.ArgumentError(f"a module with the parameters {', '.join(named)}: wrap it in a "
@@ -249,12 +261,67 @@ class _Module:
             parameter.data = data
 
 
-def _positional(fn):
-    """How many positional arguments it can take; None where nobody knows."""
-    parameters = inspect.signature(fn).parameters.values()
-    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
-        return None
-    return sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
+class _Bound:
+    """A function as one of x, gamma and beta, whose arguments are bound by the names of its parameters.
+
+    x goes to the first parameter whose name says nothing else. A parameter without a default and with an unknown
+    name gets gamma or beta, whichever is still free. A required normalized_shape gets (hidden,) and a
+    required eps the convention's. Every other parameter keeps its default.
+    `wanted`: the convention with the affine form that the function takes.
+    """
+
+    def __init__(self, fn, wanted):
+        signature = inspect.signature(fn)
+        kinds = [p.kind for p in signature.parameters.values()]
+        own = [p for p in signature.parameters.values() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+
+        def refuse(why):
+            raise lib.ArgumentError(f"fn{lib.clean(signature, 200)}: {why}; wrap it, for example "
+                                    "lambda x, gamma, beta: fn(x, weight=gamma, bias=beta)")
+        if not kinds:
+            raise lib.ArgumentError("fn takes no argument: fn(x), fn(x, gamma) or fn(x, gamma, beta) was expected")
+        roles = {p.name: _ROLES.get(p.name.lower()) for p in own}
+        roles = {name: "x" if len(own) == 1 and role in lib.PARAMETERS else role for name, role in roles.items()}
+        free = [role for role in ("x", *lib.PARAMETERS) if role not in roles.values()]
+        for p in own:
+            if free and not roles[p.name] and (p.default is p.empty or free[0] == "x"):
+                roles[p.name] = free.pop(0)
+        rest = free if inspect.Parameter.VAR_POSITIONAL in kinds else []  # what *arguments get
+        taken = {*roles.values(), *rest}
+        if "x" not in taken:
+            refuse("no parameter can be x")
+        self.facts = []
+        if not taken.intersection(lib.PARAMETERS):
+            if inspect.Parameter.VAR_KEYWORD in kinds:
+                refuse("the names of gamma and beta are not known")
+            wanted = lib.with_form(wanted, "none")
+            kept = [p.name for p in own if not roles[p.name]]
+            self.facts += [f"gets no gamma and no beta: {', '.join(kept)} as by default"] * bool(kept)
+        elif "beta" not in taken and lib.form_of(wanted) == "vector":
+            wanted = lib.with_form(wanted, "gamma")
+        needed = lib.parameters_of(wanted)
+        self.fn, self.wanted, self.by_name, self.by_position = fn, wanted, {}, []
+        for role in needed:
+            if role not in taken:
+                refuse(f"no parameter can be {role}, which the convention has")
+        for p in own:
+            role, required = roles[p.name], p.default is p.empty
+            if required and role in ("shape", "eps"):
+                self.facts.append(f"{p.name} gets {wanted.eps if role == 'eps' else '(hidden,)'}")
+            elif required and role not in ("x", *needed):
+                refuse(f"the convention has no {role}" if role in lib.PARAMETERS else f"what {p.name} gets is not known")
+            elif role not in ("x", *needed):
+                role = None
+            if p.kind is not p.KEYWORD_ONLY:
+                self.by_position.append((role, p.default))
+            elif role:
+                self.by_name[p.name] = role
+        self.by_position += [(role, None) for role in rest if role in ("x", *needed)]
+
+    def __call__(self, *given):
+        values = dict(zip(("x", *lib.PARAMETERS), given), shape=(given[0].shape[-1],), eps=self.wanted.eps)
+        return self.fn(*(values[role] if role else default for role, default in self.by_position),
+                       **{name: values[role] for name, role in self.by_name.items()})
 
 
 def _sizes(hidden):
@@ -265,45 +332,6 @@ def _sizes(hidden):
     if not hidden:
         raise lib.ArgumentError("hidden (): at least one size was expected")
     return tuple(lib.whole(one, "hidden", 1) for one in hidden)
-
-
-def _progress(wanted):
-    """tqdm's bar, where there is one and it is wanted (default: on a terminal)."""
-    import sys
-    if wanted is None:
-        wanted = sys.stderr.isatty()
-    if not wanted:
-        return None
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:
-        return None
-    return tqdm(desc="lnbench", unit="check", leave=False)
-
-
-def _run_session(question, callable_, bar, first_only, layout):
-    """Runs the steps of a session and returns its report."""
-    session, done, steps = c.c_void_p(), c.c_size_t(0), c.c_size_t(1)
-    lib.call("lnjudge_begin", c.byref(question), c.byref(session))
-    report, fine = lib.Report(), False
-    try:
-        while done.value < steps.value:
-            entry = question.entry or done.value + 1
-            callable_.layout = layout or layouts.of_entry(question.seed, entry, callable_.framework)
-            lib.library.lnjudge_limit(session, 0 if callable_.layout in layouts.ONE_BY_ONE
-                                      else question.max_row_ulp)
-            status = lib.call("lnjudge_step", session, c.byref(done), c.byref(steps))
-            if bar is not None:
-                bar.total = steps.value
-                bar.update(done.value - bar.n)
-            if status == lib.STOPPED or callable_.stop.value:
-                raise callable_.raised or KeyboardInterrupt
-            if first_only and lib.library.lnjudge_failed(session):
-                break
-        fine = True
-    finally:
-        lib.library.lnjudge_end(session, c.byref(report) if fine else None)
-    return report
 
 
 class Subject:
@@ -330,19 +358,16 @@ class Subject:
         else:
             self.wanted = lib.of_operation(convention, operation or (
                 None if convention else _attempt(lambda: _operation(fn))))
-            count = _attempt(lambda: _positional(fn))
-            if count == 0:
-                raise lib.ArgumentError("fn takes no argument: fn(x), fn(x, gamma) or fn(x, gamma, beta) "
-                                        "was expected")
-            if count == 1 or (count == 2 and lib.form_of(self.wanted) == "vector"):
-                self.wanted = lib.with_form(self.wanted, "none" if count == 1 else "gamma")
+            bound = _attempt(lambda: _Bound(fn, self.wanted))
+            if bound:  # else its signature cannot be read, and it gets what the convention has
+                self.fn, self.wanted = bound, bound.wanted
         self.own_framework = "torch" if self.is_module else "numpy"
         self.framework = framework or self.own_framework
 
 
 def judge(fn, *, convention=None, operation=None, hidden=None, dtype="f32", param_dtype=None, seed=1,
           max_row_ulp=0, framework=None, only=False, strided=True, isolate=False, deadline=60.0,
-          progress=None, first_only=False, on_call=None, entry=0) -> Report:
+          first_only=False, on_call=None, entry=0) -> Report:
     """Judges a LayerNorm: fn(x, gamma, beta), fn(x, gamma), fn(x), or a torch module; or an RMSNorm:
     fn(x, weight), fn(x), or what has a class that is called so, a torch module or not.
 
@@ -385,8 +410,7 @@ def judge(fn, *, convention=None, operation=None, hidden=None, dtype="f32", para
     repeat = f"lnbench.judge({subject.name}, {given})"
     options = {"wanted": wanted, "sizes": sizes, "type_": type_, "param": param, "traits": traits,
                "seed": seed, "max_row_ulp": max_row_ulp, "framework": framework,
-               "subject": subject.name, "repeat": repeat, "progress": progress,
-               "first_only": first_only, "entry": entry}
+               "subject": subject.name, "repeat": repeat, "first_only": first_only, "entry": entry}
     if isolate:
         from ._isolate import in_child
         return in_child(lambda called: _judge(subject.fn, on_call=called, **options),
@@ -442,26 +466,28 @@ def _judge(fn, *, entry=0, **options):
 
 
 def _report(fn, *, wanted, sizes, type_, param, traits, seed, max_row_ulp, framework, subject,
-           repeat, progress, first_only, on_call, entry, layout=None):
-    called = Callable(fn, framework, type_, param, on_call, lib.form_of(wanted) == "scalar")
+            repeat, first_only, on_call, entry, layout=None):
+    called, report = Callable(fn, framework, type_, param, on_call, lib.form_of(wanted) == "scalar"), lib.Report()
     index = arrays.TYPES.index
+
+    def before_step(_user, step, _steps, failed, limit):
+        called.layout = layout or layouts.of_entry(seed, step, framework)
+        if called.layout in layouts.ONE_BY_ONE:
+            limit[0] = 0
+        return bool(called.stop.value or (first_only and failed))
     question = lib.Question(
         struct_size=c.sizeof(lib.Question), kernel=called.kernel, convention=wanted,
-        storage=index(type_), param=index(param), accumulator=index("f64" if type_ == "f64"
-                                                                    else "f32"),
-        traits=traits, hidden=(c.c_size_t * len(sizes))(*sizes), hidden_count=len(sizes),
-        seed=seed, max_row_ulp=max_row_ulp, stop=c.pointer(called.stop), entry=entry)
-    bar = _progress(progress)
+        storage=index(type_), param=index(param), accumulator=index("f64" if type_ == "f64" else "f32"),
+        traits=traits, hidden=(c.c_size_t * len(sizes))(*sizes), hidden_count=len(sizes), seed=seed,
+        max_row_ulp=max_row_ulp, stop=c.pointer(called.stop), entry=entry, before_step=lib.BEFORE_STEP(before_step))
     try:
         with _interrupts_of(called), warnings.catch_warnings():  # rows overflow on purpose
             warnings.simplefilter("ignore", RuntimeWarning)
-            report = _run_session(question, called, bar, first_only, layout)
-        if called.stop.value:  # between the last check and here
+            status = lib.call("lnjudge_kernel_judge", c.byref(question), c.byref(report))
+        if status == lib.STOPPED or called.stop.value:
             lib.library.lnjudge_report_free(c.byref(report))
-            raise KeyboardInterrupt
+            raise called.raised or KeyboardInterrupt
     finally:
-        if bar is not None:
-            bar.close()
         if type(fn) is _Module:
             fn.restore()
     made = report_of(report, subject, repeat, type_, param, framework, called.put_right)

@@ -102,18 +102,8 @@ class Report(c.Structure):
                 ("passed", c.c_int), ("not_asked", c.c_char_p)]
 
 
-class Gradients(c.Structure):
-    _fields_ = [(name, c.c_void_p) for name in ("dx", "dgamma", "dbeta")]
-
-
-class Distance(c.Structure):
-    _fields_ = [(name, c.c_double) for name in ("ulp_max", "row_ulp_max", "rel_l2",
-                                                "correctly_rounded")]
-    _fields_ += [(name, c.c_size_t) for name in ("elements", "mismatches", "worst_row",
-                                                 "worst_column")]
-
-
 KERNEL = c.CFUNCTYPE(c.c_int, c.c_void_p, c.POINTER(Problem), c.POINTER(Tensors))
+BEFORE_STEP = c.CFUNCTYPE(c.c_int, c.c_void_p, c.c_size_t, c.c_size_t, c.c_int, c.POINTER(c.c_double))
 
 
 class Question(c.Structure):
@@ -122,7 +112,7 @@ class Question(c.Structure):
                 ("accumulator", c.c_int), ("traits", c.c_uint),
                 ("hidden", c.POINTER(c.c_size_t)), ("hidden_count", c.c_size_t),
                 ("seed", c.c_uint64), ("max_row_ulp", c.c_double), ("stop", c.POINTER(c.c_int)),
-                ("entry", c.c_size_t)]
+                ("entry", c.c_size_t), ("before_step", BEFORE_STEP)]
 
 
 class Box(c.Structure):
@@ -169,15 +159,8 @@ _P = c.POINTER
 _signatures = {
     "lnjudge_convention": [c.c_char_p, _P(Convention), _P(Error)],
     "lnjudge_reference": [_P(Problem), _P(Tensors), c.c_void_p, _P(Error)],
-    "lnjudge_gradients_of": [_P(Problem), _P(Tensors), c.c_void_p, _P(Gradients), _P(Error)],
-    "lnjudge_gradients_judge": [_P(Problem), _P(Tensors), c.c_void_p, _P(Gradients), _P(Distance),
-                                _P(Error)],
     "lnjudge_output_judge": [_P(Problem), _P(Tensors), c.c_double, _P(Report), _P(Error)],
-    "lnjudge_begin": [_P(Question), _P(c.c_void_p), _P(Error)],
-    "lnjudge_step": [c.c_void_p, _P(c.c_size_t), _P(c.c_size_t), _P(Error)],
-    "lnjudge_limit": [c.c_void_p, c.c_double],
-    "lnjudge_failed": [c.c_void_p],
-    "lnjudge_end": [c.c_void_p, _P(Report)],
+    "lnjudge_kernel_judge": [_P(Question), _P(Report), _P(Error)],
     "lnjudge_report_free": [_P(Report)],
     "lnjudge_tolerance_find": [_P(Problem), _P(Tensors), _P(Tolerance), _P(Error)],
     "lnjudge_fingerprint_make": [_P(Box), _P(Fingerprint), _P(Error)],
@@ -196,9 +179,7 @@ library.lnjudge_watched.restype = c.c_void_p
 library.lnjudge_convention_label.restype = c.c_char_p
 library.lnjudge_metric_name.restype = c.c_char_p
 library.lnjudge_version.restype = c.c_char_p
-for _name in ("lnjudge_limit", "lnjudge_end", "lnjudge_report_free",
-              "lnjudge_fingerprint_free"):
-    getattr(library, _name).restype = None
+library.lnjudge_report_free.restype = library.lnjudge_fingerprint_free.restype = None
 
 metric_names = tuple(library.lnjudge_metric_name(i).decode() for i in range(METRICS))
 counted = {"mismatches", "elements", "exact_zeros", "sign_of_zero", "worst_row", "worst_column"}
@@ -235,6 +216,12 @@ def operation_of(convention):
 def form_of(convention):
     field, forms = FORMS[operation_of(convention)]
     return forms[getattr(convention, field)]
+
+
+def parameters_of(convention):
+    """("gamma", "beta"), ("gamma",) or ()."""
+    form = form_of(convention)
+    return PARAMETERS[:0 if form == "none" else 1 if form == "gamma" or operation_of(convention) == "rmsnorm" else 2]
 
 
 def with_form(convention, form):

@@ -1,5 +1,4 @@
 """What a judgement found, as Python objects that print well."""
-import html
 import json
 import math
 from dataclasses import asdict, dataclass, field
@@ -66,10 +65,6 @@ class Case:
         return (self.verdict or "not judged") + (f" ({why})" if why else "")
 
 
-def _short(value):
-    return "-" if value is None or math.isnan(value) else f"{value:.3g}"
-
-
 @dataclass
 class Report:
     """The verdict on a function, or on an output: `passed`, `cases`, `worst`."""
@@ -118,68 +113,33 @@ class Report:
     def to_json(self) -> str:
         return json.dumps(self.to_dict(), indent=1, allow_nan=False)
 
-    def _lines(self):
-        """A line a check and size; families that pass stand in one line."""
-        quiet = [case for case in self.cases if case.check == "rows" and case.passed
-                 and len(self.cases) > 1]
-        for case in self.cases:
-            if case not in quiet:
-                yield (case.name, f"{case.rows} x {case.hidden}",
-                       _short(case.metrics.get("row_ulp_max")), case.says())
-        for hidden in sorted({case.hidden for case in quiet}):
-            here = [case for case in quiet if case.hidden == hidden]
-            errors = [case.metrics["row_ulp_max"] for case in here if case.verdict != "type-limited"
-                      and not math.isnan(case.metrics.get("row_ulp_max", math.nan))]
-            limits = sum(case.verdict == "type-limited" for case in here)
-            yield (f"{len(here)} families of rows", f"{here[0].rows} x {hidden}",
-                   _short(max(errors, default=math.nan)),
-                   "pass" + (f", {limits} type-limited: no kernel of this type could be accurate" if limits else ""))
-
-    _headings = ("check", "rows x hidden", "worst row ULP", "verdict")
-
-    def __str__(self) -> str:
-        lines = [self._headings, *self._lines()]
-        width = [max(len(line[i]) for line in lines) for i in range(3)]
-        table = ["  ".join([line[0].ljust(width[0]), line[1].rjust(width[1]),
-                            line[2].rjust(width[2]), line[3]]) for line in lines]
-        rest = [f"asked by lnbench run alone: {self.not_asked}"] * bool(self.not_asked)
-        return "\n".join([f"{self.subject}: {self.says()}", "", *table, *rest, "", *self._tail()])
-
-    __repr__ = __str__
-
     def explain(self) -> str:
-        """What is wrong, where, and the call that repeats it: six lines at most."""
-        case = self.worst_case
-        if not case:
-            return f"{self.subject}: {self.says()}"
-        wrong = f"{self.subject} is not {case.convention}: " if not self.passed else f"{self.subject}: "
-        at = f"check   {case.name} at {case.rows} x {case.hidden}"
-        return "\n".join([wrong + self.says(), at, *self._tail()])
-
-    def _tail(self):
-        """What made it, the worst row, facts, and the call that repeats it: four lines at most."""
+        """What was found and where, and the call that repeats it, in seven lines at most. print() shows the same."""
+        case, row_case = self.worst_case, self._case_of_worst()
+        wrong = f" is not {case.convention}" if case and not self.passed else ""
+        lines = [f"{self.subject}{wrong}: {self.says()}"]
+        if case:
+            failed = sum(not one.passed for one in self.cases)
+            limited = sum(one.verdict == "type-limited" for one in self.cases)
+            lines.append(f"check     {case.name} at {case.rows} x {case.hidden} ({failed} of {len(self.cases)} checks fail)"
+                         if not self.passed else f"checks    {len(self.cases)} pass"
+                         + f", {limited} of them type-limited: no kernel of this type could be accurate" * bool(limited))
         if self.function:
-            yield f"function  {self.function.says()}"
-        case = self._case_of_worst()
-        row = case.worst if case else None
-        if row is not None:
-            column = int(case.metrics["worst_column"])
-            yield (f"worst   {case.name}, row {row.number} of {case.rows} x {case.hidden}, column {column}: "
-                   f"{case.metrics['worst_computed']!r}, exactly {case.metrics['worst_exact']!r}")
+            lines.append(f"function  {self.function.says()}")
+        if row_case and row_case.worst:
+            figures = row_case.metrics
+            lines.append(f"worst     {row_case.name}, row {row_case.worst.number} of {row_case.rows} x {row_case.hidden}, "
+                         f"column {int(figures['worst_column'])}: {figures['worst_computed']!r}, exactly "
+                         f"{figures['worst_exact']!r} (row ULP {figures['row_ulp_max']:.3g})")
         if self.facts:
-            yield f"facts   {'; '.join(self.facts)}"
+            lines.append(f"facts     {'; '.join(self.facts)}")
+        if self.not_asked and self.passed:
+            lines.append(f"untested  {self.not_asked}: lnbench run tests them")
         if self.repeat:
-            yield f"repeat  {self.repeat}"
+            lines.append(f"repeat    {self.repeat}")
+        return "\n".join(lines)
 
-    def _repr_html_(self) -> str:
-        def cells(tag, line):
-            return "".join(f"<{tag}>{html.escape(text)}</{tag}>" for text in line)
-        rows = "".join(f"<tr>{cells('td', line)}</tr>" for line in self._lines())
-        colour = "green" if self.passed else "crimson"
-        verdict = html.escape(self.says())
-        return (f"<b>{html.escape(self.subject)}</b>: <b style='color:{colour}'>{verdict}</b>"
-                f"<table><tr>{cells('th', self._headings)}</tr>{rows}</table>"
-                f"<pre>{html.escape(chr(10).join(self._tail()))}</pre>")
+    __str__ = __repr__ = explain
 
 
 @dataclass
@@ -235,9 +195,3 @@ class FingerprintReport:
                 f"{self.pairs - self.pairs_left} of {self.pairs} pairs of them apart")
 
     __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><td>{html.escape(one.function)}</td><td>{one.eps_low}</td>"
-                       f"<td>{one.eps_high}</td></tr>" for one in self.candidates[:12])
-        return (f"<pre>{html.escape(str(self))}</pre><table><tr><th>function</th>"
-                f"<th>eps from</th><th>to</th></tr>{rows}</table>")
