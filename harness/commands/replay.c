@@ -1,52 +1,368 @@
-/* lnbench replay: a stored worst case or failures, or a file of adversarial rows, bit for bit. */
-#include "commands/options.h"
+/* lnbench replay: a stored worst case or failures, or a file of adversarial rows, bit for bit; and report
+ * --verify, which does the same with every error of a run. */
 #include "commands/replay.h"
-#include "show/run_view.h"
+#include "base/allocate.h"
+#include "base/files.h"
 #include "base/program.h"
+#include "base/progress.h"
+#include "base/random.h"
+#include "commands/options.h"
+#include "commands/run.h"
+#include "conformance/checks.h"
+#include "domain/convention.h"
+#include "domain/kernel_json.h"
+#include "domain/metric_fields.h"
 #include "domain/reproducible.h"
+#include "judge/rows.h"
+#include "show/report.h"
+#include "store/run_file.h"
 #include "worker/worker.h"
+#include <ctype.h>
+#include <errno.h>
 #include <math.h>
+#include <pthread.h>
+#include <sched.h>
 #include <string.h>
+#include <sys/random.h>
 
-typedef struct replay_options {
-    const char *database;
-    uint64_t run, id;
-    word_list plugins;
-    double max_row_ulp, deadline;
-    bool failures;
-    output_file printed;
-} replay_options;
+#define KERNEL_IS_MISSING                                                                          \
+    "kernel %s is not here: if it came from a plugin, name it with --plugin; peers need "          \
+    "LNBENCH_PEERS=1 when lnbench is built"
 
-/* What is common to all that is replayed. */
-typedef struct replay_state {
-    const replay_options *options;
-    worker_process *worker;
-    kernel_list kernels;
-    replayer own;
-    relation *rows;
-    json_t *descriptors; /* of the stored run; NULL: a file is replayed */
-    size_t count, reproduced, absent;
-    bool failed;      /* a kernel, otherwise than then */
-    text_buffer said; /* the verdicts with all their words: too long for a table */
-} replay_state;
+typedef struct replay_side {
+    case_verdict verdict;
+    ln_metrics
+        metrics; /* undefined: nothing came out; of an adversarial row, its worst element's alone */
+    uint64_t hash; /* of all that came out, or of the row's y; see whole */
+} replay_side;
 
-static relation_value as_side(const replay_side *side)
+typedef struct replay_result {
+    replay_side then, now;
+    bool whole; /* the case was made anew from its seed, all rows; else the stored rows alone ran */
+    bool alone; /* a row without the others of its case: the verdict may have been theirs */
+    bool hashed; /* a hash was stored, so that bits can be compared */
+    bool same_bits, same_error, same_verdict;
+    bool reproduces; /* all three, as far as they were stored */
+    char note[256];  /* why not whole, or why it cannot be run; or "" */
+} replay_result;
+
+/* A judge with the rows and answers of the case before, for the next case on the same rows. */
+typedef struct replayer {
+    row_judge *judge;           /* borrowed */
+    bool quick;                 /* the run had the quick plan's part of the covering array */
+    bool least;                 /* of combinations that are wrong the verdict says what it takes */
+    unsigned named;             /* bits of the operations whose conventions were named */
+    ln_convention convention;   /* of the case before, and of the covering array */
+    const combination_set *set; /* NULL: not made yet */
+    arena memory;               /* of the set */
+    /* What the block, or the blocks of a conformance test, are of; its input "": there are none. */
+    case_key of;
+    ln_type of_param;
+    judge_block block;
+    conformance_task task;
+    conformance_blocks blocks;
+} replayer;
+
+/* ---- then and now ---- */
+
+/* The same double, but for the sign of a zero, which no store keeps; or no figure on either side. */
+static bool same(double a, double b)
 {
-    const ln_metrics *metrics = &side->metrics;
-    char computed[40], exact[40];
-    bool out = !isnan(metrics->row_ulp_max) || !isnan(metrics->worst_exact);
-    relation_value verdict =
-        as_json(verdict_json(&side->verdict), verdict_phrase(side->verdict.kind));
-    snprintf(computed, sizeof computed, "%a", metrics->worst_computed);
-    snprintf(exact, sizeof exact, "%a", metrics->worst_exact);
-    json_t *object = json_pack(
-        "{s:o, s:I, s:I, s:o, s:o}", "row_ulp_max", json_figure(metrics->row_ulp_max), "row",
-        (json_int_t)metrics->worst_row, "column", (json_int_t)metrics->worst_column, "computed",
-        out ? json_text(computed) : json_null(), "exact", out ? json_text(exact) : json_null());
-    json_object_update(verdict.json, object);
-    json_decref(object);
-    return verdict;
+    return a == b || (isnan(a) && isnan(b));
 }
+
+static replay_side side_of(const case_verdict *verdict, const ln_metrics *metrics, uint64_t hash)
+{
+    replay_side side = {.verdict = *verdict};
+    metrics_undefined(&side.metrics);
+    if (metrics->elements > 0) {
+        side.metrics = *metrics;
+        side.hash = hash;
+    }
+    return side;
+}
+
+/* Every figure of a whole case, of which the note names one that tables do not show; of rows without the others,
+ * the worst element. */
+static void compare_sides(replay_result *result)
+{
+    const ln_metrics *then = &result->then.metrics, *now = &result->now.metrics;
+    bool fine = same(then->row_ulp_max, now->row_ulp_max) &&
+                same(then->worst_computed, now->worst_computed) &&
+                same(then->worst_exact, now->worst_exact) && then->worst_row == now->worst_row &&
+                then->worst_column == now->worst_column;
+    for (size_t i = 0; result->whole && fine && i < metric_count_all; i++) {
+        const double before = metric_value(then, &metric_list[i]);
+        const double after = metric_value(now, &metric_list[i]);
+        fine = same(before, after);
+        if (!fine)
+            snprintf(result->note, sizeof result->note, "%s: then %.17g, now %.17g",
+                     metric_list[i].name, before, after);
+    }
+    result->same_bits = result->then.hash == result->now.hash;
+    result->same_error = fine;
+    result->same_verdict = result->then.verdict.kind == result->now.verdict.kind;
+    result->reproduces = (result->same_bits || !result->hashed) && result->same_error &&
+                         (result->same_verdict || result->alone);
+}
+
+/* As a run judges. */
+static void judge_again(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
+                        replay_result *result)
+{
+    case_judgement judgement;
+    judge_kernel(judge, block, kernel, &judgement);
+    uint64_t hash = judgement.output_hash;
+    if (!result->whole && judgement.metrics.elements > 0)
+        hash = hash_bytes(HASH_START,
+                          judge_row_of(block, judgement.computed, judgement.metrics.worst_row),
+                          block->hidden * dtype_size(block->storage));
+    result->now = side_of(&judgement.verdict, &judgement.metrics, hash);
+    compare_sides(result);
+}
+
+static void judge_rows_again(row_judge *judge, const operation_call *call,
+                             const kernel_entry *kernel, replay_result *result)
+{
+    judge_block block = {0};
+    judge_block_from(judge, &block, call);
+    judge_again(judge, &block, kernel, result);
+    judge_block_free(&block);
+}
+
+/* A plugin's kernel may take another type now. */
+static bool has_type(const kernel_facts *kernel, ln_type now, ln_type then, const char *what,
+                     replay_result *result)
+{
+    if (now != then)
+        snprintf(result->note, sizeof result->note, "kernel %s takes %s now; its %s then were %s",
+                 kernel->name, dtype_name(now), what, dtype_name(then));
+    return now == then;
+}
+
+/* ---- the replayer ---- */
+
+static replayer replayer_of(row_judge *judge, const stored_run *run, const machine_facts *machine)
+{
+    replayer own = {.judge = judge, .quick = strcmp(run->plan, "quick") == 0};
+    for (int kind = 0; kind < OPERATIONS; kind++)
+        if (strstr(machine_fact_value(machine, NAMED_CONVENTIONS), operation_name(kind)))
+            own.named |= OPERATION_BIT(kind);
+    return own;
+}
+
+static void forget_blocks(replayer *own)
+{
+    judge_block_free(&own->block);
+    conformance_release(&own->blocks);
+    own->blocks = (conformance_blocks){0};
+    own->of.input[0] = '\0';
+}
+
+/* Frees all but the judge. */
+static void replayer_forget(replayer *own)
+{
+    forget_blocks(own);
+    arena_free(&own->memory);
+    own->set = NULL;
+}
+
+/* ---- rows ---- */
+
+/* Whether what was kept is a row, and parameters, of the kernel's types. */
+static bool fits(const stored_worst *stored, const kernel_entry *kernel, const operation_call *row)
+{
+    const operation *what = operations[row->operation];
+    bool fine = stored != NULL;
+    for (size_t i = 0; fine && i < what->count; i++) {
+        const tensor_role *role = &what->roles[i];
+        role_extent extent = role_extent_of(role, &row->problem, kernel->facts.accumulator);
+        bool there = role_is_kept(role) && role_is_needed(role, &row->problem.convention);
+        fine = stored->inputs[i].bytes == (there ? extent_bytes(&extent) : 0);
+    }
+    return fine;
+}
+
+/* Makes the block of the case, given a call of one row, as its input, seed and shape give it today. False: its
+ * input is gone, such as a file, or its worst row is not the one that was kept; the note says which. */
+static bool regenerate(replayer *own, const kernel_entry *kernel, const stored_case *judged,
+                       const stored_worst *stored, operation_call row, replay_result *result)
+{
+    const case_key *key = &judged->key;
+    const size_t worst = judged->metrics.worst_row,
+                 row_bytes = key->hidden * dtype_size(key->dtype);
+    bool is_same = !stored || fits(stored, kernel, &row);
+    if (!own->of.input[0]) {
+        die_catcher caught = {0};
+        row.problem.rows =
+            judged->repetition_count ? key->rows : distinct_rows(key->input, key->rows);
+        die_caught_by = &caught;
+        if (setjmp(caught.place) == 0)
+            judge_block_generate(own->judge, &own->block, row, key->input, NULL, 0);
+        die_caught_by = NULL;
+        if (caught.error.code != EXIT_CODE_FINE) {
+            snprintf(result->note, sizeof result->note, "the stored row alone: %.120s",
+                     caught.error.message);
+            return false;
+        }
+        judge_block_repeat(&own->block, key->rows);
+        own->of = *key;
+    }
+    if (!stored || !stored->inputs[ROLE_X].bits || worst >= own->block.rows)
+        return true;
+    for (size_t i = 0; is_same && i < ROLES_MOST; i++) {
+        const stored_tensor *then = &stored->inputs[i];
+        const char *now = own->block.inputs[i];
+        is_same = !then->bits || !now ||
+                  memcmp(then->bits, i == ROLE_X ? now + worst * row_bytes : now, then->bytes) == 0;
+    }
+    if (!is_same)
+        snprintf(result->note, sizeof result->note,
+                 "the stored row alone: this input has other bits now");
+    return is_same;
+}
+
+static bool replay_rows(replayer *own, const kernel_entry *kernel, const stored_case *judged,
+                        const stored_worst *stored, replay_result *result)
+{
+    operation_call row = call_dense(&own->convention, kernel->facts.storage, kernel->facts.param, 1,
+                                    judged->key.hidden);
+    const bool measured = judged->metrics.elements > 0;
+    result->whole = regenerate(own, kernel, judged, stored, row, result);
+    if (result->whole) {
+        result->hashed = measured && judged->hashed;
+        result->then = side_of(&judged->verdict, &judged->metrics, judged->output_hash);
+        judge_again(own->judge, &own->block, kernel, result);
+        return true;
+    }
+    if (!fits(stored, kernel, &row)) {
+        char why[120];
+        snprintf(why, sizeof why, "%.100s", result->note);
+        snprintf(result->note, sizeof result->note,
+                 "case %lld: its rows can't be made again, and none was kept (%s)",
+                 (long long)judged->id, why);
+        return false;
+    }
+    for (size_t i = 0; i < ROLES_MOST; i++)
+        row.inputs[i] = (void *)stored->inputs[i].bits;
+    result->alone = true;
+    result->hashed = measured && stored->y_hash != 0;
+    result->then = side_of(&judged->verdict, &judged->metrics, stored->y_hash);
+    result->then.metrics.worst_row = 0;
+    judge_rows_again(own->judge, &row, kernel, result);
+    return true;
+}
+
+/* ---- conformance tests ---- */
+
+/* Prepares the task that has this key. A check that has several tasks tells them apart by their shapes. False:
+ * there is no such task. */
+static bool prepare_task(replayer *own, const kernel_entry *kernel, const case_key *key)
+{
+    const combinations_asked asked = {.plain = own->convention,
+                                      .alone = own->named & OPERATION_BIT(key->operation),
+                                      .seed = own->judge->settings.seed,
+                                      .quick = own->quick};
+    const size_t check = word_find(key->input, check_names, CHECK_COUNT);
+    size_t rows, hidden;
+    if (own->of.input[0])
+        return true;
+    if (check == CHECK_COMBINATIONS && !own->set)
+        own->set = combinations_make(&own->memory, &asked);
+    own->task = (conformance_task){.check = (conformance_check)check,
+                                   .convention = own->convention,
+                                   .storage = kernel->facts.storage,
+                                   .param = kernel->facts.param,
+                                   .set = own->set};
+    for (size_t pack = 0; check < CHECK_COUNT && conformance_pack(&own->task, pack, &rows, &hidden);
+         pack++) {
+        if (rows != key->rows || hidden != key->hidden)
+            continue;
+        conformance_prepare(own->judge, &own->task, &own->blocks);
+        own->of = *key;
+        return true;
+    }
+    return false;
+}
+
+/* A conformance test has no one row: the check is run again, all of it. Where nothing came out, its words have to
+ * be those of then, since any problem of the array may give the same verdict. */
+static bool replay_check(replayer *own, const kernel_entry *kernel, const stored_case *judged,
+                         replay_result *result)
+{
+    const case_key *key = &judged->key;
+    case_judgement now = {0};
+    if (!prepare_task(own, kernel, key)) {
+        snprintf(result->note, sizeof result->note,
+                 "case %lld: lnbench has no such check any more (%.40s, %zux%zu)",
+                 (long long)judged->id, key->input, key->rows, key->hidden);
+        return false;
+    }
+    conformance_examine(own->judge, &own->task, &own->blocks, kernel, &now);
+    /* It may say what was said then before it is narrowed, or after. */
+    bool same_text = strcmp(now.verdict.detail, judged->verdict.detail) == 0;
+    if (own->least || !same_text)
+        conformance_minimize(own->judge, &own->task, &own->blocks, kernel, &now);
+    same_text |= strcmp(now.verdict.detail, judged->verdict.detail) == 0;
+    result->hashed = judged->hashed && judged->metrics.elements > 0;
+    result->then = side_of(&judged->verdict, &judged->metrics, judged->output_hash);
+    result->now = side_of(&now.verdict, &now.metrics, now.output_hash);
+    compare_sides(result);
+    result->reproduces &= result->hashed || same_text || own->task.check != CHECK_COMBINATIONS;
+    if (judged->verdict.kind == VERDICT_NONDETERMINISTIC && result->same_verdict)
+        snprintf(result->note, sizeof result->note,
+                 "nondeterministic again: no two runs need find the same bits");
+    else if (!result->reproduces && !same_text && verdict_is_fault(now.verdict.kind))
+        snprintf(result->note, sizeof result->note, "perhaps another problem than then");
+    return true;
+}
+
+/* stored: the worst row that was kept; NULL: none was. False: the case cannot be run here, and the note says why,
+ * since report --verify goes on with other cases. */
+static bool replay_case(replayer *own, const kernel_entry *kernel, const stored_case *judged,
+                        const stored_worst *stored, replay_result *result)
+{
+    const case_key *key = &judged->key;
+    const ln_convention convention = convention_named(key->convention);
+    *result = (replay_result){.whole = true};
+    if (!has_type(&kernel->facts, kernel->facts.storage, key->dtype, "rows", result))
+        return false;
+    if (!convention_equal(&own->convention, &convention))
+        replayer_forget(own);
+    else if (own->of_param != kernel->facts.param || !case_key_beside(&own->of, key))
+        forget_blocks(own);
+    own->convention = convention;
+    own->of_param = kernel->facts.param;
+    return is_check(key->input) ? replay_check(own, kernel, judged, result)
+                                : replay_rows(own, kernel, judged, stored, result);
+}
+
+/* A row that the kernel does not take any more ends the program: `what` names it. */
+static replay_result replay_find(row_judge *judge, const kernel_entry *kernel,
+                                 const worst_row *find, const char *what)
+{
+    const ln_convention convention = convention_named(find->convention);
+    const kernel_facts *facts = &kernel->facts;
+    replay_result result = {.hashed = find->y_hash != 0,
+                            .then = {.verdict = find->verdict, .hash = find->y_hash}};
+    metrics_undefined(&result.then.metrics);
+    result.then.metrics.row_ulp_max = find->row_ulp;
+    result.then.metrics.worst_row = find->row;
+    result.then.metrics.worst_column = find->column;
+    result.then.metrics.worst_computed = find->computed;
+    result.then.metrics.worst_exact = find->exact;
+    if (!has_type(facts, facts->storage, find->storage, "rows", &result) ||
+        (find->parameters > 0 &&
+         !has_type(facts, facts->param, find->param, "parameters", &result)))
+        die(EXIT_CODE_NOT_COMPARABLE, "%s: %s", what, result.note);
+    operation_call call =
+        call_dense(&convention, find->storage, facts->param, find->rows, find->hidden);
+    memcpy(call.inputs, find->inputs, sizeof find->inputs);
+    judge_rows_again(judge, &call, kernel, &result);
+    return result;
+}
+
+/* ---- the table of what was run again ---- */
 
 static const relation_column columns[] = {
     COLUMN("what", "what"),
@@ -66,13 +382,28 @@ static const relation_column columns[] = {
     COLUMN("note", "note"),
 };
 
-relation *replayed_relation(void)
+static relation_value as_side(const replay_side *side)
 {
-    return relation_create(COLUMNS(columns));
+    const ln_metrics *metrics = &side->metrics;
+    char computed[40], exact[40];
+    bool out = !isnan(metrics->row_ulp_max) || !isnan(metrics->worst_exact);
+    relation_value verdict =
+        as_json(verdict_json(&side->verdict), verdict_phrase(side->verdict.kind));
+    snprintf(computed, sizeof computed, "%a", metrics->worst_computed);
+    snprintf(exact, sizeof exact, "%a", metrics->worst_exact);
+    json_t *object = json_pack(
+        "{s:o, s:I, s:I, s:o, s:o}", "row_ulp_max", json_figure(metrics->row_ulp_max), "row",
+        (json_int_t)metrics->worst_row, "column", (json_int_t)metrics->worst_column, "computed",
+        out ? json_text(computed) : json_null(), "exact", out ? json_text(exact) : json_null());
+    json_object_update(verdict.json, object);
+    json_decref(object);
+    return verdict;
 }
 
-void replayed_row(relation *rows, const char *what, const char *kernel, const char *convention,
-                  size_t hidden, const char *class, const replay_result *result)
+/* class: of the kernel's reproducibility, as domain/reproducible.h has it. */
+static void add_replayed(relation *rows, const char *what, const char *kernel,
+                         const char *convention, size_t hidden, const char *class,
+                         const replay_result *result)
 {
     relation_row(rows, as_text(what), as_text(kernel), as_text(convention), as_count(hidden),
                  as_side(&result->then), as_figure(result->then.metrics.row_ulp_max),
@@ -85,18 +416,44 @@ void replayed_row(relation *rows, const char *what, const char *kernel, const ch
                  as_class(class), as_word(result->note));
 }
 
-/* The verdicts with all their words, one below the other. */
+/* ---- lnbench replay ---- */
+
+typedef struct replay_options {
+    const char *database;
+    uint64_t run, id;
+    word_list plugins;
+    double max_row_ulp, deadline;
+    bool failures;
+    output_file printed;
+} replay_options;
+
+/* What is common to all that is replayed. */
+typedef struct replay_state {
+    const replay_options *options;
+    worker_process *worker;
+    kernel_list kernels;
+    row_judge *judge;
+    relation *rows;
+    json_t *descriptors; /* of the stored run; NULL: a file is replayed */
+    size_t count, reproduced, absent;
+    bool failed;      /* a kernel, otherwise than then */
+    text_buffer said; /* the verdicts with all their words: too long for a table */
+} replay_state;
+
+/* A row of the table; and the verdicts with all their words, one below the other. */
 static void note_result(replay_state *state, const kernel_entry *kernel, const char *what,
                         const char *convention, size_t hidden, const replay_result *result)
 {
     char then[VERDICT_MAX_LENGTH], now[VERDICT_MAX_LENGTH];
     const char *name = kernel->facts.name;
+    if (interrupted())
+        die(EXIT_CODE_INTERRUPTED, "interrupted");
     state->count++;
     state->reproduced += result->reproduces;
     state->absent += result->now.verdict.kind == VERDICT_DECLINED;
     state->failed |=
         !result->reproduces && verdict_exit_code(&result->now.verdict) == EXIT_CODE_KERNEL_FAILED;
-    replayed_row(state->rows, what, name, convention, hidden,
+    add_replayed(state->rows, what, name, convention, hidden,
                  state->descriptors ? reproducible_stored(state->descriptors, name)
                                     : reproducible_found(&kernel->facts, NULL),
                  result);
@@ -109,28 +466,18 @@ static void note_result(replay_state *state, const kernel_entry *kernel, const c
 
 static void create_judge(replay_state *state, uint64_t seed)
 {
-    judge_settings settings = {.seed = seed,
-                               .max_row_ulp = state->options->max_row_ulp,
-                               .deadline_seconds = state->options->deadline};
-    state->own.judge = judge_create(worker_runner(state->worker), &settings);
+    const judge_settings settings = {.seed = seed,
+                                     .max_row_ulp = state->options->max_row_ulp,
+                                     .deadline_seconds = state->options->deadline};
+    state->judge = judge_create(worker_runner(state->worker), &settings);
 }
 
-static const kernel_entry *kernel_then(replay_state *state, const char *name)
+static const kernel_entry *kernel_then(const replay_state *state, const char *name)
 {
-    error ignored;
-    const kernel_entry *kernel = kernel_find(&state->kernels, name, &ignored);
+    const kernel_entry *kernel = kernel_find(&state->kernels, name, NULL);
     if (!kernel)
         die(EXIT_CODE_NOT_COMPARABLE, KERNEL_IS_MISSING, name);
     return kernel;
-}
-
-/* What could not be replayed at all ends the command. */
-static void need(bool replayed, const char *what, const replay_result *result)
-{
-    if (!replayed)
-        die(EXIT_CODE_NOT_COMPARABLE, "%s: %s", what, result->note);
-    if (interrupted())
-        die(EXIT_CODE_INTERRUPTED, "interrupted");
 }
 
 static void replay_file(replay_state *state, const char *path)
@@ -143,10 +490,9 @@ static void replay_file(replay_state *state, const char *path)
     for (size_t i = 0; i < list.count; i++) {
         const worst_row *find = &list.rows[i];
         const kernel_entry *kernel = kernel_then(state, find->kernel);
-        replay_result result;
         char what[64];
         snprintf(what, sizeof what, "find %zu", i + 1);
-        need(replay_find(state->own.judge, kernel, find, &result), what, &result);
+        const replay_result result = replay_find(state->judge, kernel, find, what);
         note_result(state, kernel, what, find->convention, find->hidden, &result);
     }
     worst_list_free(&list);
@@ -164,21 +510,6 @@ static bool graver(const stored_case *a, const stored_case *b)
     return by ? by > 0 : a->metrics.row_ulp_max > b->metrics.row_ulp_max;
 }
 
-static void replay_stored(replay_state *state, result_store *store, const stored_case *judged)
-{
-    stored_worst worst;
-    char what[96];
-    replay_result result;
-    const kernel_entry *kernel = kernel_then(state, judged->key.kernel);
-    bool has = store_worst(store, judged, &worst);
-    snprintf(what, sizeof what, "case %lld: %.60s", (long long)judged->id, judged->key.input);
-    need(replay_case(&state->own, kernel, judged, has ? &worst : NULL, state->options->id > 0,
-                     &result),
-         what, &result);
-    note_result(state, kernel, what, judged->key.convention, judged->key.hidden, &result);
-    stored_worst_free(&worst);
-}
-
 /* The one case, which names its run too; the failures of the run, or its gravest case. */
 static void replay_store(replay_state *state)
 {
@@ -191,28 +522,46 @@ static void replay_store(replay_state *state)
         die(EXIT_CODE_ENVIRONMENT, "%s: holds no run yet: lnbench run makes one",
             options->database);
     const stored_run run = store_run(store, id);
-    state->descriptors = store_descriptors(store, id);
+    machine_facts machine = store_machine(store, id);
     stored_cases cases = store_cases(store, id);
-    const stored_case *gravest = NULL;
-    create_judge(state, run.seed);
+    const stored_case **wanted = allocate_zeroed(cases.count + 1, sizeof *wanted);
+    size_t count = 0;
     for (size_t i = 0; i < cases.count; i++) {
         const stored_case *judged = &cases.cases[i];
         if (!judged->judged || judged->repetition_count > 0 || is_roof(judged->key.kernel) ||
             !verdict_is_judged(judged->verdict.kind) ||
             (options->id && (int64_t)options->id != judged->id))
             continue;
-        if (!options->failures && graver(judged, gravest))
-            gravest = judged;
+        if (!options->failures && graver(judged, wanted[0]))
+            wanted[0] = judged;
         if (options->failures && verdict_exit_code(&judged->verdict) != EXIT_CODE_FINE)
-            replay_stored(state, store, judged);
+            wanted[count++] = judged;
     }
-    if (gravest)
-        replay_stored(state, store, gravest);
-    else if (!options->failures)
+    if (!options->failures && !wanted[0])
         die(EXIT_CODE_USAGE,
             "%s: no judged case: one that was only timed, is unsupported or missing has nothing to "
             "replay",
             options->database);
+    state->descriptors = store_descriptors(store, id);
+    create_judge(state, run.seed);
+    replayer own = replayer_of(state->judge, &run, &machine);
+    own.least = options->id > 0;
+    for (size_t i = 0; wanted[i]; i++) {
+        const case_key *key = &wanted[i]->key;
+        const kernel_entry *kernel = kernel_then(state, key->kernel);
+        stored_worst worst;
+        char what[96];
+        replay_result result;
+        bool has = store_worst(store, wanted[i], &worst);
+        snprintf(what, sizeof what, "case %lld: %.60s", (long long)wanted[i]->id, key->input);
+        if (!replay_case(&own, kernel, wanted[i], has ? &worst : NULL, &result))
+            die(EXIT_CODE_NOT_COMPARABLE, "%s: %s", what, result.note);
+        note_result(state, kernel, what, key->convention, key->hidden, &result);
+        stored_worst_free(&worst);
+    }
+    replayer_forget(&own);
+    free(wanted);
+    machine_free(&machine);
     stored_cases_free(&cases);
     store_close(store);
 }
@@ -222,7 +571,7 @@ static exit_code replay(void *context, const cli_call *call)
     const replay_options *options = context;
     const output_file *out = &options->printed;
     const char *file = call->operands->count > 0 ? call->operands->words[0] : NULL;
-    replay_state state = {.options = options, .rows = replayed_relation()};
+    replay_state state = {.options = options, .rows = relation_create(COLUMNS(columns))};
     interrupt_watch();
     if ((file != NULL) + (options->id > 0) + options->failures > 1 || (file && options->run))
         die(EXIT_CODE_USAGE,
@@ -239,8 +588,7 @@ static exit_code replay(void *context, const cli_call *call)
                 state.reproduced);
     text_free(&state.said);
     json_decref(state.descriptors);
-    replayer_forget(&state.own);
-    judge_destroy(state.own.judge);
+    judge_destroy(state.judge);
     worker_stop(state.worker);
     kernel_list_free(&state.kernels);
     return state.reproduced == state.count ? EXIT_CODE_FINE
@@ -262,14 +610,6 @@ static const cli_option options[] = {
     OUTPUT_OPTIONS(replay_options, printed),
 };
 
-static const former_option former[] = {
-    {"from", "give the file itself: lnbench replay FILE"},
-    {"kernels", "use --case ID (lnbench export --format tsv lists the cases), or --failures"},
-    {"all", "use --failures, or --case ID for any other case"},
-    {"print", "lnbench hunt writes rows as text"},
-    {NULL, NULL},
-};
-
 const cli_command command_replay = {
     .name = "replay",
     .brief = "a stored case, failures, or a file of adversarial rows, bit for bit",
@@ -286,6 +626,318 @@ const cli_command command_replay = {
     OPTIONS(options),
     DEFAULTS(replay_options, .max_row_ulp = INFINITY, .deadline = 60),
     .most_operands = 1,
-    .former = former,
     .body = replay,
 };
+
+/* ---- report --verify: the page ---- */
+
+/* What a reader sees, without the numbers that a store gives to the run and its cases. */
+static void add_bare(text_buffer *out, const char *page, size_t size)
+{
+    for (size_t i = 0; i < size;) {
+        if (isdigit((unsigned char)page[i]) && ((i >= 4 && memcmp(page + i - 4, "run ", 4) == 0) ||
+                                                (i >= 5 && memcmp(page + i - 4, "ase ", 4) == 0 &&
+                                                 tolower((unsigned char)page[i - 5]) == 'c'))) {
+            text_add(out, "N");
+            while (i < size && isdigit((unsigned char)page[i]))
+                i++;
+        } else {
+            text_add_bytes(out, page + i++, 1);
+        }
+    }
+}
+
+/* Whether the lines from the mark on are the same. */
+static bool same_line(const char *a, const char *b, const char *mark)
+{
+    const char *one = strstr(a, mark), *other = strstr(b, mark);
+    size_t length = one ? strcspn(one, "\n") : 0;
+    return one && other ? length == strcspn(other, "\n") && memcmp(one, other, length) == 0
+                        : one == other;
+}
+
+static void say_line_around(const output_file *out, const char *who, const char *text, size_t at)
+{
+    size_t from = at;
+    while (from > 0 && at - from < 24 && text[from - 1] != '\n')
+        from--;
+    size_t length = strcspn(text + from, "\n");
+    output_aside(out, "%s  %.*s", who, (int)(length < 60 ? length : 60), text + from);
+}
+
+/* Draws the page of each operation of the run again, in a folder that is removed. False: the page is none of
+ * them, though this lnbench and gnuplot drew it. */
+static bool check_page(const verify_request *request, const run_view *view, text_buffer *page)
+{
+    char plots[1024], path[1100];
+    const unsigned kinds = view_operations(view);
+    const output_file *out = request->printed;
+    text_buffer theirs = {0}, ours = {0};
+    bool compared = false, same = false;
+    size_t at = 0;
+    add_bare(&theirs, page->bytes, page_run_cut(page->bytes, page->length));
+    const char *folder = temporary_folder_make("verify");
+    path_of_plots(plots, sizeof plots);
+    for (int kind = 0; !same && kind < OPERATIONS; kind++) {
+        if (!(kinds & OPERATION_BIT(kind)))
+            continue;
+        text_buffer drawn = {0};
+        run_view part = view_part(view, (ln_operation)kind);
+        snprintf(path, sizeof path, "%.1060s/index.html", folder);
+        report_write(&part, plots, folder, NULL);
+        read_whole_file(path, &drawn);
+        text_free(&ours);
+        add_bare(&ours, drawn.bytes, drawn.length);
+        compared = same_line(theirs.bytes, ours.bytes, "<meta name=\"generator\"") &&
+                   same_line(theirs.bytes, ours.bytes, "Produced by GNUPLOT");
+        for (at = 0; theirs.bytes[at] && theirs.bytes[at] == ours.bytes[at];)
+            at++;
+        same = theirs.bytes[at] == ours.bytes[at];
+        text_free(&drawn);
+        view_part_free(&part);
+    }
+    temporary_folder_remove(folder);
+    if (!compared)
+        output_aside(out, "The page is not compared: another lnbench or gnuplot drew it.");
+    if (compared && !same) {
+        output_aside(out, "%s was changed: its run draws another page.", request->file);
+        say_line_around(out, "the page says", theirs.bytes, at);
+        say_line_around(out, "its run says ", ours.bytes, at);
+    }
+    text_free(&theirs);
+    text_free(&ours);
+    return same || !compared;
+}
+
+/* ---- report --verify: the errors ---- */
+
+typedef struct stored_error {
+    const stored_case *stored;
+    replay_result *differs; /* NULL: it holds, or was not derived */
+    char *reason;           /* why it was not derived; NULL: it was */
+} stored_error;
+
+/* A worker and a judge. Of several lanes each takes the blocks of errors whose number, divided by the number of lanes,
+ * leaves its own number. */
+typedef struct verify_lane {
+    const run_view *view;
+    const kernel_list *kernels;
+    bool elsewhere; /* the run is another machine's */
+    stored_error *errors;
+    size_t count, number, lanes;
+    progress_bar *progress; /* of the first lane; NULL: of the others */
+    worker_process *worker;
+    replayer own;
+    pthread_t thread;
+} verify_lane;
+
+/* Those to be derived, in the stored order, in which cases of the same rows stand together. What was timed
+ * was judged on all its rows, which only timing it again would do. Returns how many there are. */
+static size_t draw_errors(const stored_cases *cases, uint64_t sample, stored_error *errors)
+{
+    uint64_t state = 0;
+    size_t count = 0, kept = 0;
+    for (size_t i = 0; i < cases->count; i++) {
+        const stored_case *stored = &cases->cases[i];
+        if (!is_roof(stored->key.kernel) && stored->judged && stored->metrics.elements > 0 &&
+            stored->repetition_count == 0)
+            errors[count++].stored = stored;
+    }
+    /* Each is drawn with the share that is still wanted of those that are left. */
+    while (getrandom(&state, sizeof state, 0) < 0 && errno == EINTR)
+        continue;
+    for (size_t i = 0; i < count; i++)
+        if (splitmix64(&state) % (count - i) < sample) {
+            errors[kept++] = errors[i];
+            sample--;
+        }
+    return kept;
+}
+
+/* A kernel, input or check that is not here is a reason. What the library's call takes depends on the CPU, but
+ * where its class says otherwise. */
+static void derive(verify_lane *lane, stored_error *own)
+{
+    const json_t *kernels = lane->view->kernels;
+    const char *name = own->stored->key.kernel;
+    char reason[VERDICT_MAX_LENGTH] = "";
+    replay_result result = {0};
+    const kernel_entry *kernel = kernel_find(lane->kernels, name, NULL);
+    if (!kernel)
+        snprintf(reason, sizeof reason, KERNEL_IS_MISSING, name);
+    else if (!replay_case(&lane->own, kernel, own->stored, NULL, &result))
+        snprintf(reason, sizeof reason, "%s", result.note);
+    else if (result.now.verdict.kind == VERDICT_DECLINED)
+        verdict_describe(&result.now.verdict, reason, sizeof reason);
+    else if (lane->elsewhere && !result.reproduces && kernel_is_call(kernels, name) &&
+             !reproducible_everywhere(kernels, name))
+        snprintf(reason, sizeof reason, "on this CPU %s takes another kernel", name);
+    if (reason[0])
+        own->reason = allocate_copy(reason, strlen(reason) + 1);
+    else if (!result.reproduces)
+        own->differs = allocate_copy(&result, sizeof result);
+}
+
+/* Errors of one block are one lane's, so that each block is made once. */
+static void *run_lane(void *context)
+{
+    verify_lane *lane = context;
+    for (size_t i = 0, block = 0; i < lane->count && !interrupted(); i++) {
+        const case_key *key = &lane->errors[i].stored->key;
+        block += i > 0 && !case_key_beside(key, &lane->errors[i - 1].stored->key);
+        if (block % lane->lanes != lane->number)
+            continue;
+        char what[160];
+        snprintf(what, sizeof what, "%.40s  %.30s  %.50s  %zu", key->kernel, key->convention,
+                 key->input, key->hidden);
+        if (lane->progress)
+            progress_step(lane->progress, (double)lane->lanes, what);
+        derive(lane, &lane->errors[i]);
+    }
+    replayer_forget(&lane->own);
+    judge_destroy(lane->own.judge);
+    worker_stop(lane->worker);
+    return NULL;
+}
+
+static void derive_errors(const verify_request *request, const run_view *view, stored_error *errors,
+                          size_t count)
+{
+    enum { LANES_MOST = 4, ERRORS_A_LANE = 64 };
+    const judge_settings settings = {.seed = view->run.seed,
+                                     .max_row_ulp = INFINITY,
+                                     .deadline_seconds = 60}; /* as in lnbench replay */
+    verify_lane lanes[LANES_MOST];
+    kernel_list kernels = {0};
+    progress_bar progress = {0};
+    machine_facts here;
+    cpu_set_t set;
+    size_t wanted =
+        sched_getaffinity(0, sizeof set, &set) == 0 ? (size_t)CPU_COUNT(&set) : LANES_MOST;
+    wanted = wanted < LANES_MOST ? wanted : LANES_MOST;
+    wanted = wanted < count / ERRORS_A_LANE ? wanted : count / ERRORS_A_LANE;
+    wanted = wanted > 0 ? wanted : 1;
+    machine_read(&here);
+    progress_begin(&progress, (double)count);
+    for (size_t i = 0; i < wanted; i++) {
+        verify_lane *lane = &lanes[i];
+        *lane = (verify_lane){.view = view,
+                              .kernels = &kernels,
+                              .elsewhere = machine_difference(&view->machine, &here) != NULL,
+                              .errors = errors,
+                              .count = count,
+                              .number = i,
+                              .lanes = wanted,
+                              .progress = i == 0 ? &progress : NULL};
+        lane->worker =
+            i == 0 ? worker_start(request->plugins->words, request->plugins->count, &kernels)
+                   : worker_start_another(lanes[0].worker);
+        kernel_runner *runner = worker_runner(lane->worker);
+        row_judge *judge = i == 0 ? judge_create(runner, &settings)
+                                  : judge_create_another(lanes[0].own.judge, runner);
+        lane->own = replayer_of(judge, &view->run, &view->machine);
+    }
+    for (size_t i = 1; i < wanted; i++)
+        if (pthread_create(&lanes[i].thread, NULL, run_lane, &lanes[i]) != 0)
+            die(EXIT_CODE_ENVIRONMENT, "cannot start a thread");
+    run_lane(&lanes[0]);
+    for (size_t i = 1; i < wanted; i++)
+        pthread_join(lanes[i].thread, NULL);
+    progress_end(&progress);
+    machine_free(&here);
+    kernel_list_free(&kernels);
+    if (interrupted())
+        die(EXIT_CODE_INTERRUPTED, "interrupted");
+}
+
+/* How many errors were not derived, for each reason; of all of them together. */
+static size_t say_reasons(const stored_error *errors, size_t count, const output_file *out,
+                          json_t *reasons)
+{
+    size_t total = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t first = 0, same = 0;
+        if (!errors[i].reason)
+            continue;
+        total++;
+        while (!errors[first].reason || strcmp(errors[first].reason, errors[i].reason) != 0)
+            first++;
+        if (first < i)
+            continue;
+        for (size_t j = i; j < count; j++)
+            same += errors[j].reason && strcmp(errors[j].reason, errors[i].reason) == 0;
+        output_aside(out, "not derived: %zu error%s: %s", same, same == 1 ? "" : "s",
+                     errors[i].reason);
+        json_array_append_new(reasons,
+                              json_pack("{s:o, s:I}", "reason", json_text(errors[i].reason),
+                                        "errors", (json_int_t)same));
+    }
+    return total;
+}
+
+/* "2,446" */
+static const char *in_thousands(size_t number, char words[32])
+{
+    if (number < 1000)
+        snprintf(words, 32, "%zu", number);
+    else
+        snprintf(words, 32, "%zu,%03zu", number / 1000, number % 1000);
+    return words;
+}
+
+exit_code report_verify(const verify_request *request, const run_view *view, exit_code code)
+{
+    const output_file *out = request->printed;
+    relation *rows = relation_create(COLUMNS(columns));
+    json_t *reasons = json_array();
+    text_buffer page = {0};
+    char held[32], of[32];
+    size_t differ = 0;
+    interrupt_watch();
+    if (request->file)
+        read_whole_file(request->file, &page);
+    if (request->file && page_run_is_page(page.bytes, page.length) &&
+        !check_page(request, view, &page))
+        code = EXIT_CODE_ACCURACY;
+    stored_cases cases = store_cases(view->store, view->run.id);
+    stored_error *errors = allocate_zeroed(cases.count + 1, sizeof *errors);
+    const size_t count = draw_errors(&cases, request->sample, errors);
+    if (count == 0 && code != EXIT_CODE_ACCURACY)
+        die(EXIT_CODE_NOT_COMPARABLE, "run %lld: has no error to verify", (long long)view->run.id);
+    derive_errors(request, view, errors, count);
+    for (size_t i = 0; i < count; i++) {
+        const stored_case *stored = errors[i].stored;
+        char what[96];
+        if (!errors[i].differs)
+            continue;
+        snprintf(what, sizeof what, "case %lld: %.60s", (long long)stored->id, stored->key.input);
+        add_replayed(rows, what, stored->key.kernel, stored->key.convention, stored->key.hidden,
+                     reproducible_stored(view->kernels, stored->key.kernel), errors[i].differs);
+        code = EXIT_CODE_ACCURACY;
+        differ++;
+    }
+    const size_t missing = say_reasons(errors, count, out, reasons);
+    if (missing == count && code != EXIT_CODE_ACCURACY)
+        code = EXIT_CODE_NOT_COMPARABLE;
+    const size_t hold = count - missing - differ;
+    if (differ > 0 || output_is_data(out) || out->format == OUTPUT_JSON) {
+        relation_print_in(rows,
+                          json_pack("{s:s, s:I, s:i, s:I, s:I, s:o}", "schema", "lnbench-verify-4",
+                                    "run", (json_int_t)view->run.id, "exit_code", (int)code,
+                                    "errors", (json_int_t)count, "hold", (json_int_t)hold,
+                                    "not_derived", reasons),
+                          "failures", out);
+    } else {
+        relation_destroy(rows);
+        json_decref(reasons);
+    }
+    output_aside(out, "%s of %s errors hold", in_thousands(hold, held), in_thousands(count, of));
+    for (size_t i = 0; i < count; i++) {
+        free(errors[i].differs);
+        free(errors[i].reason);
+    }
+    free(errors);
+    text_free(&page);
+    stored_cases_free(&cases);
+    return code;
+}

@@ -1,18 +1,19 @@
-/* The table of cases that were run again, as `replay` and `report --verify` print it. */
+/* report --verify: every error of a run is derived again, and the page around it is drawn again. */
 #ifndef LNBENCH_COMMANDS_REPLAY_H
 #define LNBENCH_COMMANDS_REPLAY_H
 
-#include "base/relation.h"
-#include "run/replay.h"
+#include "show/run_view.h"
 
-relation *replayed_relation(void);
-/* class: of the kernel's reproducibility, as domain/reproducible.h has it. */
-void replayed_row(relation *rows, const char *what, const char *kernel, const char *convention,
-                  size_t hidden, const char *class, const replay_result *result);
+typedef struct verify_request {
+    const char *file; /* that was sent: a page or an exported run; NULL: the run is of the store */
+    uint64_t sample;  /* how many errors, drawn at random; UINT64_MAX: all */
+    const word_list *plugins;
+    const output_file *printed;
+} verify_request;
 
-/* Why a kernel cannot be run: printf(KERNEL_IS_MISSING, name). */
-#define KERNEL_IS_MISSING                                                                          \
-    "kernel %s is not here: if it came from a plugin, name it with --plugin; peers need "          \
-    "LNBENCH_PEERS=1 when lnbench is built"
+/* An error holds where every figure, the verdict and the hash of the output are the same. Shows a page that
+ * its run does not draw, the errors that do not hold, and why others could not be derived here. Returns the
+ * code, or a worse one: 4 no error could be derived, 5 an error or the page does not hold. */
+exit_code report_verify(const verify_request *request, const run_view *view, exit_code code);
 
 #endif

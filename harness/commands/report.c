@@ -1,6 +1,6 @@
 /* lnbench report: charts and the page of a stored run, and whether its errors hold. */
 #include "commands/options.h"
-#include "commands/verify.h"
+#include "commands/replay.h"
 #include "show/charts/chart.h"
 #include "show/report.h"
 #include "base/files.h"

@@ -262,9 +262,20 @@ static uint64_t hash_settings(const run_settings *settings)
     return hash_bytes(hash, &settings->huge_pages, sizeof settings->huge_pages);
 }
 
+/* What decides the cases of a run, beside its options; "": nothing does. */
+static void add_fact(machine_facts *machine, const char *name, const char *value)
+{
+    if (!value[0])
+        return;
+    machine_fact *fact = machine_add_fact(machine);
+    snprintf(fact->name, sizeof fact->name, "%s", name);
+    snprintf(fact->value, sizeof fact->value, "%s", value);
+}
+
 void run_prepare(run_session *session, const run_settings *settings, kernel_list *kernels)
 {
     plan_request request = settings->request;
+    char named[64] = "";
     request.settings = hash_settings(settings);
     machine_read(&session->machine);
     session->worker = worker_start(settings->plugins.words, settings->plugins.count, kernels);
@@ -272,11 +283,12 @@ void run_prepare(run_session *session, const run_settings *settings, kernel_list
         output_note("a peer is left out: %s", kernels->left_out);
     plan_make(&request, kernels, &session->machine, &session->plan);
     session_add_checks(&session->plan);
-    if (session->plan.worst_rows[0]) {
-        machine_fact *fact = machine_add_fact(&session->machine);
-        snprintf(fact->name, sizeof fact->name, "adversarial_rows");
-        snprintf(fact->value, sizeof fact->value, "%s", session->plan.worst_rows);
-    }
+    add_fact(&session->machine, "adversarial_rows", session->plan.worst_rows);
+    for (int kind = 0; session->plan.conformance && kind < OPERATIONS; kind++)
+        if (session->plan.conventions[kind].named)
+            number_print(named + strlen(named), sizeof named - strlen(named), "%s%s",
+                         named[0] ? " " : "", operation_name((ln_operation)kind));
+    add_fact(&session->machine, NAMED_CONVENTIONS, named);
     judge_settings judging = {
         .seed = settings->request.seed,
         .max_row_ulp = settings->max_row_ulp,

@@ -11,6 +11,10 @@
 
 #include "run/session.h"
 
+/* The fact of a run that names the operations whose conventions the user named: the covering array of such an
+ * operation has these conventions alone. */
+#define NAMED_CONVENTIONS "conventions_named_of"
+
 typedef struct run_settings {
     plan_request request;
     word_list plugins;
