@@ -4,7 +4,6 @@
 #include "base/die.h"
 #include "base/program.h"
 #include "base/text.h"
-#include "commands/result_options.h"
 #include "commands/run.h"
 #include "domain/convention.h"
 #include "domain/models.h"
@@ -535,24 +534,6 @@ static const cli_option options[] = {
     OUTPUT_OPTIONS(choose_options, printed),
 };
 
-static const former_option former[] = {
-    {"allow-lost", "use --allow-missing"},
-    {"emit", "call ln_layernorm_kernel() with the name that choose prints"},
-    {"machines", "call ln_layernorm_kernel() with the name that choose prints on each machine"},
-    {"check-dispatch", "use tools/dispatch check STORE"},
-    {"class", "use --kernels 'library_CLASS_*'"},
-    {"exact", "use --kernels 'library_exact_*'"},
-    {"fresh", "choose measures unless --stored is given"},
-    {"run", "use --stored, with the run in a store of its own (lnbench export --format db)"},
-    {"machine", "use --stored, with the runs of that machine in a store of their own"},
-    {"explain", "use lnbench report --run N --all with the run that choose names"},
-    {"max-ulp", "use --max-row-ulp"},
-    {"correctly-rounded", "use --kernels 'library_exact_*'"},
-    {"bits", "use --max-row-ulp"},
-    {"time", "use lnbench run --shapes with --processes and --repetitions"},
-    {NULL, NULL},
-};
-
 const cli_command command_choose = {
     .name = "choose",
     .brief = "the kernel to use for a shape, a model and an error budget",
@@ -571,7 +552,6 @@ const cli_command command_choose = {
         "budget (the most accurate is named); 6 a kernel hung too often; 7 files or\n"
         "environment, or a case has no result (--allow-missing); 130 interrupted.",
     OPTIONS(options),
-    .former = former,
     DEFAULTS(choose_options,
              .run = {.request = {.name = "quick",
                                  .seed = 1,

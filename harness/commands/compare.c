@@ -1,11 +1,137 @@
-/* lnbench compare: two runs, from the store or from exported files. */
-#include "show/compare.h"
+/* lnbench compare: two runs, from the store or from exported files; lnbench duet: two builds of a kernel library in
+ * one process, interleaved, judged bit for bit. Both show what became slower or worse. */
+#include "base/files.h"
+#include "base/program.h"
 #include "commands/options.h"
-#include "commands/compare_options.h"
-#include "store/store.h"
+#include "show/compare.h"
+#include "show/duet/duet.h"
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
+
+typedef struct comparison_options {
+    const char *threshold, *gate, *format, *only;
+    double confidence;
+    word_list also; /* FORMAT=FILE */
+    bool json, all, allow_missing;
+} comparison_options;
+
+#define COMPARISON_DEFAULTS                                                                        \
+    {                                                                                              \
+        "2%", "no-worse", "text", NULL, 0.99, {0}, false, false, false                             \
+    }
+#define COMPARISON_OPTIONS(type, member)                                                           \
+    {"threshold", "SHARE", "a change of time that matters (default: 2%)", OPTION_TEXT,             \
+     offsetof(type, member.threshold)},                                                            \
+        {"confidence", "P", "of intervals and tests (default: 0.99)", OPTION_REAL,                 \
+         offsetof(type, member.confidence)},                                                       \
+        {"accuracy", "exact|no-worse|bound",                                                       \
+         "what fails: a bit, a larger error (default), a broken bound", OPTION_TEXT,               \
+         offsetof(type, member.gate)},                                                             \
+        {"only", "speed|accuracy", "leave out the other half", OPTION_TEXT,                        \
+         offsetof(type, member.only)},                                                             \
+        {"format", OUTPUT_FORMATS_CI, "of standard output", OPTION_TEXT,                           \
+         offsetof(type, member.format)},                                                           \
+        {"all", NULL, "show what did not change, too", OPTION_FLAG, offsetof(type, member.all)},   \
+        ALLOW_LOST_OPTION(type, member.allow_missing),                                             \
+        {"also", "FORMAT=FILE", "write this too; may be given again", OPTION_RAW,                  \
+         offsetof(type, member.also)},                                                             \
+    {                                                                                              \
+        "json", NULL, "the same as --format json", OPTION_FLAG, offsetof(type, member.json)        \
+    }
+
+/* "2%" or "0.02". */
+static double parse_threshold(const char *given)
+{
+    char *end;
+    double value = number_read(given, &end);
+    if (end != given && *end == '%') {
+        value /= 100;
+        end++;
+    }
+    if (end == given || *end || !(value > 0) || !(value < 1))
+        die(EXIT_CODE_USAGE,
+            "--threshold %.60s: a share above 0 and below 1 was expected, such as 2%%", given);
+    return value;
+}
+
+static accuracy_gate parse_gate(const char *given)
+{
+    const size_t found = word_find(given, WORDS(accuracy_gate_names));
+    if (found <= GATE_BOUND)
+        return (accuracy_gate)found;
+    die(EXIT_CODE_USAGE, "--accuracy %.60s: exact, no-worse or bound was expected", given);
+}
+
+static output_format parse_format(const char *option, const char *given, size_t length)
+{
+    for (size_t i = 0; i < OUTPUT_FORMATS_OF_CI; i++)
+        if (strlen(output_format_names[i]) == length &&
+            memcmp(given, output_format_names[i], length) == 0)
+            return (output_format)i;
+    die(EXIT_CODE_USAGE, "%s %.60s: choose " OUTPUT_FORMATS_CI, option, given);
+}
+
+/* The format of one --also; *path: where it goes. */
+static output_format read_also(const char *also, const char **path)
+{
+    const char *equals = strchr(also, '=');
+    if (!equals || !equals[1])
+        die(EXIT_CODE_USAGE, "--also %.60s: FORMAT=FILE was expected", also);
+    *path = equals + 1;
+    return parse_format("--also", also, (size_t)(equals - also));
+}
+
+static void write_also(const run_comparison *comparison, const word_list *also)
+{
+    for (size_t i = 0; i < also->count; i++) {
+        const char *path;
+        output_format format = read_also(also->words[i], &path);
+        whole_file file;
+        whole_file_begin(&file, path);
+        comparison_print(comparison, format, file.stream);
+        whole_file_end(&file);
+    }
+}
+
+/* Returns the format of standard output. A wrong option ends the program (2) and says what was expected. */
+static output_format comparison_read_options(const comparison_options *options,
+                                             comparison_settings *settings)
+{
+    const char *named = options->json ? "json" : options->format, *path;
+    settings->confidence = options->confidence;
+    settings->all = options->all;
+    settings->allow_missing = options->allow_missing;
+    settings->speed = settings->accuracy = true;
+    if (!(options->confidence >= 0.5 && options->confidence <= 0.9999))
+        die(EXIT_CODE_USAGE, "--confidence %g: 0.5 to 0.9999 was expected, such as 0.99",
+            options->confidence);
+    if (options->only) {
+        settings->speed = strcmp(options->only, "speed") == 0;
+        settings->accuracy = strcmp(options->only, "accuracy") == 0;
+        if (!settings->speed && !settings->accuracy)
+            die(EXIT_CODE_USAGE, "--only %.60s: speed or accuracy was expected", options->only);
+    }
+    settings->threshold = parse_threshold(options->threshold);
+    settings->gate = parse_gate(options->gate);
+    const output_format format = parse_format("--format", named, strlen(named));
+    settings->every_pair = format >= OUTPUT_JSON;
+    for (size_t i = 0; i < options->also.count; i++) /* before anything is measured */
+        settings->every_pair |= read_also(options->also.words[i], &path) >= OUTPUT_JSON;
+    return format;
+}
+
+/* To standard output and to every --also. */
+static void comparison_show(const run_comparison *comparison, output_format format,
+                            const word_list *also)
+{
+    output_file out = output_standard();
+    run_comparison shown = *comparison;
+    shown.settings.width = out.width;
+    comparison_print(&shown, format, out.file);
+    write_also(comparison, also);
+}
+
+/* ---- lnbench compare ---- */
 
 typedef struct compare_options {
     comparison_options shown;
@@ -32,14 +158,9 @@ static exit_code compare(void *context, const cli_call *call)
     return code;
 }
 
-static const cli_option options[] = {
+static const cli_option compare_table[] = {
     COMPARISON_OPTIONS(compare_options, shown),
     STORE_OPTION(compare_options, database),
-};
-
-static const former_option former[] = {
-    {"allow-lost", "use --allow-missing"},
-    {NULL, NULL},
 };
 
 const cli_command command_compare = {
@@ -57,9 +178,97 @@ const cli_command command_compare = {
         "Exit code: 0 fine; 1 a kernel is slower; 2 usage; 3 inconclusive; 4 something is\n"
         "missing (BASE has it and NEW has not), or the runs are not comparable (another CPU,\n"
         "compiler, flags or plan); 5 accuracy violation; 6 a kernel of NEW failed; 7 files.",
-    OPTIONS(options),
-    .former = former,
+    OPTIONS(compare_table),
     .most_operands = SIDES,
     DEFAULTS(compare_options, .shown = COMPARISON_DEFAULTS),
     .body = compare,
+};
+
+/* ---- lnbench duet ---- */
+
+typedef struct duet_options {
+    plan_request request;
+    comparison_options shown;
+    const char *base, *new;
+    double seconds, deadline;
+} duet_options;
+
+static output_format read_settings(const duet_options *options, duet_run *duet)
+{
+    comparison_settings *settings = &duet->comparison.settings;
+    if (!options->base || !options->new)
+        die(EXIT_CODE_USAGE, "--%s FILE.so is missing: the %s build",
+            options->base ? "new" : "base", options->base ? "new" : "old");
+    *settings = (comparison_settings){
+        .tool = "duet",
+        .files = {options->base, options->new},
+        .seconds = options->seconds,
+        .seed = options->request.seed,
+    };
+    duet->comparison.requested_known = true;
+    duet->deadline = options->deadline;
+    return comparison_read_options(&options->shown, settings);
+}
+
+static exit_code duet(void *context, const cli_call *call)
+{
+    const duet_options *options = context;
+    struct duet_run duet = {.cpu = -1};
+    (void)call;
+    interrupt_watch();
+    output_format format = read_settings(options, &duet);
+    duet_prepare(&duet, &options->request);
+    bool finished = duet_measure(&duet, &options->request);
+    /* What was measured is shown even where the rest was not. */
+    comparison_show(&duet.comparison, format, &options->shown.also);
+    exit_code code = finished ? comparison_exit_code(&duet.comparison) : EXIT_CODE_INTERRUPTED;
+    duet_free(&duet);
+    if (!finished)
+        die(EXIT_CODE_INTERRUPTED, "interrupted");
+    return code;
+}
+
+static const cli_option duet_table[] = {
+    {"base", "OLD.so", "the build to compare with", OPTION_TEXT, offsetof(duet_options, base)},
+    {"new", "NEW.so", "the build in question", OPTION_TEXT, offsetof(duet_options, new)},
+    {"operation", "layernorm|rmsnorm|all",
+     "what is computed (default: that of --conventions, or layernorm)", OPTION_TEXT,
+     offsetof(duet_options, request.operation)},
+    {"kernels", "GLOB,...", "only these kernels: names or labels", OPTION_LIST,
+     offsetof(duet_options, request.kernels)},
+    {"conventions", "C,...", "the first is timed; all are judged (default: all presets)",
+     OPTION_RAW, offsetof(duet_options, request.conventions)},
+    {"dtypes", "f32,...", "f32, f64, bf16, f16 (default: all)", OPTION_LIST,
+     offsetof(duet_options, request.dtypes)},
+    {"shapes", "ROWSxHIDDEN,...", "instead of the quick plan's", OPTION_LIST,
+     offsetof(duet_options, request.shapes)},
+    {"inputs", "FAMILY,...", "judge on these only: families or files of tensors", OPTION_LIST,
+     offsetof(duet_options, request.inputs)},
+    CACHE_OPTION("hot,cold,in-place,read", OPTION_LIST, duet_options, request.caches),
+    TIME_ON_OPTION(duet_options, request.time_on),
+    {"threads", "T,...", "threads of one call (default: 1)", OPTION_LIST,
+     offsetof(duet_options, request.threads)},
+    COMPARISON_OPTIONS(duet_options, shown),
+    {"time", "S", "at most about S seconds for each kernel and shape (default: 30)", OPTION_SECONDS,
+     offsetof(duet_options, seconds)},
+    {"seed", "N", "of inputs, order and placement (default: 1)", OPTION_COUNT,
+     offsetof(duet_options, request.seed)},
+    DEADLINE_OPTION(duet_options, deadline, 10),
+};
+
+const cli_command command_duet = {
+    .name = "duet",
+    .brief = "two builds of a kernel library, old against new, interleaved",
+    .usage = "--base OLD.so --new NEW.so [OPTION...]",
+    .example = "duet --base old.so --new new.so",
+    .summary = "Times two builds of a kernel library (or plugins) in one process, in alternation:\n"
+               "what became slower or faster, and whether any bit changed.",
+    .details = "Exit code: 0 fine; 1 a kernel is slower, confirmed; 2 usage; 3 inconclusive; 4\n"
+               "something is missing (OLD has it and NEW has not) or nothing can be compared; 5\n"
+               "accuracy violation; 6 a kernel of NEW failed; 7 files or environment; 130\n"
+               "interrupted.",
+    OPTIONS(duet_table),
+    DEFAULTS(duet_options, .request = {.name = "quick", .seed = 1}, .shown = COMPARISON_DEFAULTS,
+             .seconds = 30, .deadline = 10),
+    .body = duet,
 };

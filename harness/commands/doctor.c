@@ -360,11 +360,6 @@ static const cli_option options[] = {
     OUTPUT_OPTIONS(doctor_options, printed),
 };
 
-static const former_option former[] = {
-    {"calibrate", "use lnbench doctor --noise"},
-    {NULL, NULL},
-};
-
 const cli_command command_doctor = {
     .name = "doctor",
     .brief = "how far timings here can be trusted; --noise, --store",
@@ -377,6 +372,5 @@ const cli_command command_doctor = {
                "interrupted (--noise stores nothing then).",
     OPTIONS(options),
     .size = sizeof(doctor_options),
-    .former = former,
     .body = doctor,
 };

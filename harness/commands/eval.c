@@ -634,16 +634,6 @@ static const cli_option options[] = {
     OUTPUT_OPTIONS(eval_options, printed),
 };
 
-static const former_option former[] = {
-    {"normalized-shape", "use --axis, such as --axis -2,-1 for the last two axes"},
-    {"attribute", "see the table of a few kernels in docs/lab/errors.md"},
-    {"chart", "see the table of a few kernels in docs/lab/errors.md"},
-    {"reproducible", "see the column `reproducible` of lnbench run and lnbench eval"},
-    {"hashes", "see the column `reproducible` of lnbench run and lnbench eval"},
-    {"tolerance", "use lnbench.tolerance(x) in Python, or lnjudge_tolerance_find() of lnjudge.h"},
-    {NULL, NULL},
-};
-
 const cli_command command_eval = {
     .name = "eval",
     .brief = "a kernel, or the reference, on your own tensors",
@@ -659,7 +649,6 @@ const cli_command command_eval = {
         "Exit code: 0 fine; 2 usage; 3 not judged: nothing can be said; 5 wrong; 6 the kernel\n"
         "failed; 7 files or environment, or a kernel that cannot run here.",
     OPTIONS(options),
-    .former = former,
     DEFAULTS(eval_options, .shape = "18x768", .seed = 1, .max_row_ulp = INFINITY, .deadline = 60),
     .body = run_eval,
 };

@@ -1,6 +1,6 @@
-/* lnbench export: a stored run in the formats that other programs read. */
+/* lnbench export: a stored run in the formats that other programs read; lnbench import: runs that were exported on
+ * other machines, or other days, into the one store. */
 #include "commands/options.h"
-#include "base/die.h"
 #include "base/files.h"
 #include "store/export.h"
 #include "store/run_file.h"
@@ -55,7 +55,7 @@ static exit_code export_run(void *context, const cli_call *call)
     return EXIT_CODE_FINE;
 }
 
-static const cli_option options[] = {
+static const cli_option export_table[] = {
     {"format", "db" EXPORT_NAMES, "json: Google Benchmark's schema (default)", OPTION_TEXT,
      offsetof(export_options, format)},
     {"run", "N", "which run (default: the latest; lnbench list runs)", OPTION_COUNT,
@@ -65,19 +65,70 @@ static const cli_option options[] = {
     STORE_OPTION(export_options, database),
 };
 
-static const former_option former[] = {
-    {"no-rows", "use --format db"},
-    {NULL, NULL},
-};
-
 const cli_command command_export = {
     .name = "export",
     .brief = "a stored run as a database, JSON, TSV or CSV",
     .usage = "[OPTION...]",
     .example = "export --format tsv --out run.tsv",
     .summary = "Writes a stored run in a format that other programs read.",
-    OPTIONS(options),
-    .former = former,
+    OPTIONS(export_table),
     DEFAULTS(export_options, .format = "json"),
     .body = export_run,
+};
+
+/* ---- lnbench import ---- */
+
+static void import_file(const char *path, const char *database, const output_file *out)
+{
+    run_file file = run_file_open(path);
+    result_store *store = store_open(database, STORE_WRITE);
+    int64_t first, count = store_copy_runs(store, file.database, 0, &first);
+    stored_run run = store_run(store, first);
+    store_close(store);
+    run_file_close(&file);
+    if (count == 0)
+        output_line(out, "%s: there already, as run %lld", path, (long long)first);
+    else if (count == 1)
+        output_line(out, "%s: run %lld, %zu cases, %zu repetitions", path, (long long)first,
+                    run.cases, run.repetitions);
+    else
+        output_line(out, "%s: runs %lld to %lld", path, (long long)first,
+                    (long long)(first + count - 1));
+}
+
+typedef struct import_options {
+    const char *database;
+} import_options;
+
+static exit_code import(void *context, const cli_call *call)
+{
+    const import_options *options = context;
+    const output_file out = output_standard();
+    if (call->operands->count == 0)
+        die(EXIT_CODE_USAGE, "FILE... is missing: runs exported by lnbench export --format db");
+    make_parent_directory(options->database);
+    for (size_t i = 0; i < call->operands->count; i++)
+        import_file(call->operands->words[i], options->database, &out);
+    return EXIT_CODE_FINE;
+}
+
+static const cli_option import_table[] = {
+    STORE_OPTION(import_options, database),
+};
+
+const cli_command command_import = {
+    .name = "import",
+    .brief = "exported runs of other machines into the store",
+    .usage = "FILE... [--db FILE]",
+    .example = "import run.db.xz",
+    .summary =
+        "Copies runs into the store: exported ones (run.db, run.db.xz), those in a page, or\n"
+        "all of another store. A run that is there already is left out.",
+    .details =
+        "Exit code: 0 fine, also where all were there already; 2 usage; 7 a file or the store\n"
+        "cannot be used: of a bad file nothing is imported, and the files before it are.",
+    OPTIONS(import_table),
+    .most_operands = 4096,
+    .size = sizeof(import_options),
+    .body = import,
 };

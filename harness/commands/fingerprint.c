@@ -214,11 +214,6 @@ static const cli_option options[] = {
     OUTPUT_OPTIONS(fingerprint_options, printed),
 };
 
-static const former_option former[] = {
-    {"distance", "see the tables in docs/conventions.md"},
-    {NULL, NULL},
-};
-
 const cli_command command_fingerprint = {
     .name = "fingerprint",
     .brief = "which function made this output?",
@@ -234,7 +229,6 @@ const cli_command command_fingerprint = {
         "whose eps is at most 1/64 (docs/conventions.md).\n"
         "Exit code: 0 named; 2 usage; 3 open; 5 none; 7 files or environment.",
     OPTIONS(options),
-    .former = former,
     DEFAULTS(fingerprint_options, .digits = NOT_GIVEN, .x_digits = NOT_GIVEN),
     .body = find_and_print,
 };

@@ -204,19 +204,6 @@ static const cli_option options[] = {
     OUTPUT_OPTIONS(hunt_options, printed),
 };
 
-static const former_option former[] = {
-    {"shard", "run lnbench hunt --seed N in several processes, each with another N"},
-    {"merge", "run lnbench hunt --seed N in several processes, each with another N"},
-    {"goal", "lnbench hunt always searches for the largest row ULP"},
-    {"unclaimed",
-     "lnbench hunt counts only rows for which the kernel's bound, if it has one, makes a claim"},
-    {"exact", "use lnbench run, which checks kernels that claim to be correctly rounded"},
-    {"restarts", "use --time S; without it, lnbench hunt makes 54 climbs"},
-    {"keep", "lnbench hunt keeps the 8 worst rows"},
-    {"max-kappa", "lnbench hunt searches rows of every kappa"},
-    {NULL, NULL},
-};
-
 const cli_command command_hunt = {
     .name = "hunt",
     .brief = "search for the rows on which a kernel is worst",
@@ -234,5 +221,4 @@ const cli_command command_hunt = {
     OPTIONS(options),
     DEFAULTS(hunt_options, .hidden = 64, .seed = 1, .deadline = 10),
     .body = run_hunt,
-    .former = former,
 };

@@ -113,11 +113,6 @@ int main(int argc, char **argv)
         printf("lnbench %s\n", LNBENCH_VERSION_STRING);
         return finish_output(EXIT_CODE_FINE);
     }
-    const char *sandbox = getenv("LNBENCH_SANDBOX");
-    if (sandbox &&
-        strcmp(sandbox, "0") != 0) /* no plugin shall run unprotected because of an old script */
-        die(EXIT_CODE_USAGE, "LNBENCH_SANDBOX was removed: unset it, and run lnbench inside "
-                             "bubblewrap; docs/conformance.md has the command");
     check_stack();
     return finish_output(command_run_with(command_find(argv[1]), argc - 1, argv + 1));
 }

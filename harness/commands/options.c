@@ -1,4 +1,4 @@
-/* A subcommand's options read into its struct, and the one way in which a subcommand runs. */
+/* The list of subcommands; a subcommand's options read into its struct; the one way in which a subcommand runs. */
 #include "commands/options.h"
 #include "base/allocate.h"
 #include "base/text.h"
@@ -6,6 +6,35 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+/* ---- the subcommands ---- */
+
+#define COMMANDS(one)                                                                              \
+    one(run) one(list) one(eval) one(fingerprint) one(choose) one(duet) one(compare) one(hunt)     \
+        one(replay) one(report) one(export) one(history) one(import) one(doctor) one(help)
+
+#define DECLARE(name) extern const cli_command command_##name;
+COMMANDS(DECLARE)
+
+#define ADDRESS(name) &command_##name,
+const cli_command *const commands[] = {COMMANDS(ADDRESS)};
+const size_t command_count = sizeof commands / sizeof *commands;
+
+const cli_command *command_find(const char *name)
+{
+    const char *names[sizeof commands / sizeof *commands];
+    for (size_t i = 0; i < command_count; i++) {
+        names[i] = commands[i]->name;
+        if (strcmp(name, names[i]) == 0)
+            return commands[i];
+    }
+    char meant[MEANT_LENGTH];
+    die(EXIT_CODE_USAGE, "no %s '%.60s'%s: see lnbench --help",
+        name[0] == '-' ? "option" : "subcommand", name,
+        did_you_mean(name, names, command_count, meant));
+}
+
+/* ---- the options of one of them ---- */
 
 /* --kernel, say, stands for --kernels, in every subcommand. */
 static const char *const plurals[] = {"kernels", "shapes",  "conventions", "dtypes",
@@ -34,9 +63,6 @@ static _Noreturn void unknown_option(const cli_command *command, const char *giv
         names[count] = command->options[count].name;
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(given, "="), given);
-    for (const former_option *was = command->former; was && was->name; was++)
-        if (is_named(was->name, name, strlen(name)))
-            die(EXIT_CODE_USAGE, "--%s of %s was removed: %s", name, command->name, was->instead);
     const char *nearest = nearest_word(name, names, count);
     die(EXIT_CODE_USAGE, "%s has no option --%.60s%s%s%s: see lnbench %s --help", command->name,
         name, nearest ? " (did you mean --" : "", nearest ? nearest : "", nearest ? "?)" : "",
@@ -228,3 +254,23 @@ exit_code command_run_with(const cli_command *command, int argc, char **argv)
     word_list_free(&operands);
     return code;
 }
+
+/* lnbench help SUBCOMMAND: the same as lnbench SUBCOMMAND --help. */
+static exit_code help(void *context, const cli_call *call)
+{
+    (void)context;
+    if (call->operands->count == 0)
+        die(EXIT_CODE_USAGE, "help with what? lnbench help SUBCOMMAND");
+    command_print_help(command_find(call->operands->words[0]), stdout);
+    return EXIT_CODE_FINE;
+}
+
+const cli_command command_help = {
+    .name = "help",
+    .brief = "a subcommand's options",
+    .usage = "[SUBCOMMAND]",
+    .example = "help run",
+    .summary = "Shows a subcommand's options, as lnbench SUBCOMMAND --help does.",
+    .most_operands = 1,
+    .body = help,
+};

@@ -45,11 +45,6 @@ typedef struct cli_option {
     size_t target; /* offset of the member of the command's options */
 } cli_option;
 
-/* An option that was removed, and what to use instead: "use lnbench ...". */
-typedef struct former_option {
-    const char *name, *instead;
-} former_option;
-
 /* What the body of a command gets besides its options. */
 typedef struct cli_call {
     const word_list *operands; /* what is no option */
@@ -72,14 +67,12 @@ typedef struct cli_command {
     const void *defaults; /* what the options are where they are not given */
     size_t size;          /* of the options */
     command_body *body;
-    const former_option *former; /* ends with a NULL name; NULL: none */
 } cli_command;
 
 #define OPTIONS(table) .options = (table), .option_count = sizeof(table) / sizeof *(table)
 #define DEFAULTS(type, ...) .defaults = &(const type){__VA_ARGS__}, .size = sizeof(type)
 
-/* The subcommands, in the order of --help. commands/, above this folder, defines them: a new one is a file
- * there, and its name in commands/commands.c. */
+/* The subcommands, in the order of --help. A new one is a file, and its name in options.c. */
 extern const cli_command *const commands[];
 extern const size_t command_count;
 /* Where there is no such subcommand the program ends (2) with the name of the nearest. */
@@ -113,6 +106,11 @@ void command_print_help(const cli_command *command, FILE *file);
 #define STORE_OPTION(type, member)                                                                 \
     {                                                                                              \
         "db", "FILE", "result store (default: " DEFAULT_STORE ")", OPTION_STORE,                   \
+            offsetof(type, member)                                                                 \
+    }
+#define ALLOW_LOST_OPTION(type, member)                                                            \
+    {                                                                                              \
+        "allow-missing", NULL, "what is missing does not change the exit code", OPTION_FLAG,       \
             offsetof(type, member)                                                                 \
     }
 /* Of the commands that print a table; the member is an output_file. */

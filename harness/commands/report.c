@@ -4,7 +4,7 @@
 #include "show/charts/chart.h"
 #include "show/report.h"
 #include "base/files.h"
-#include "commands/result_options.h"
+#include "commands/run.h"
 #include "show/run_view.h"
 #include "store/run_file.h"
 
@@ -83,16 +83,6 @@ static const cli_option options[] = {
     STORE_OPTION(report_options, database),
 };
 
-static const former_option former[] = {
-    {"errors", "report --verify derives every error"},
-    {"seed", "report --verify derives every error"},
-    {"allow-lost", "use --allow-missing"},
-    {"sign", "use minisign -S -s FILE.key -m index.html"},
-    {"key", "use minisign -V -p FILE.pub -m index.html"},
-    {"no-pdf", "report makes no PDF of the page; print index.html"},
-    {NULL, NULL},
-};
-
 const cli_command command_report = {
     .name = "report",
     .brief = "charts and page of a stored run, nothing measured again",
@@ -108,7 +98,6 @@ const cli_command command_report = {
         "here; 5 an error or the page does not hold; 7 files or environment, a file was\n"
         "changed, or gnuplot failed.",
     OPTIONS(options),
-    .former = former,
     .most_operands = 1,
     DEFAULTS(report_options, .out = "results/charts", .sample = UINT64_MAX),
     .body = report,

@@ -9,7 +9,9 @@
 #ifndef LNBENCH_COMMANDS_RUN_H
 #define LNBENCH_COMMANDS_RUN_H
 
+#include "commands/options.h"
 #include "run/session.h"
+#include "show/result_table.h"
 
 /* The fact of a run that names the operations whose conventions the user named: the covering array of such an
  * operation has these conventions alone. */
@@ -33,5 +35,29 @@ bool run_measure(run_session *session, const run_settings *settings, const kerne
 void run_check_missing(const run_settings *settings, size_t missing, bool gave_up,
                        const char *hint);
 void run_end(run_session *session, kernel_list *kernels);
+
+/* ---- how much of a result run and report show ---- */
+
+typedef struct result_options {
+    bool all;
+    uint64_t top;
+    const char *sort, *baseline;
+} result_options;
+
+#define RESULT_OPTIONS(type, member)                                                               \
+    {"all", NULL, "show every kernel and shape", OPTION_FLAG, offsetof(type, member.all)},         \
+        {"top", "N", "show the first N kernels", OPTION_COUNT, offsetof(type, member.top)},        \
+        {"sort", "speed|error|name", "order of the kernels (default: speed)", OPTION_TEXT,         \
+         offsetof(type, member.sort)},                                                             \
+    {                                                                                              \
+        "baseline", "RUN", "show the change since this run: its number, previous, a file",         \
+            OPTION_TEXT, offsetof(type, member.baseline)                                           \
+    }
+
+/* Prints the view as they say; `plugins`: that were given, for the commands that repeat a case. */
+void result_show(const result_options *options, const run_view *view, const char *database,
+                 const word_list *plugins, const output_file *out);
+/* Ends the program where the order is none (2) or there is no such run (7): before anything is measured. */
+void result_check(const result_options *options, const char *database);
 
 #endif

@@ -71,51 +71,7 @@ check "a small stack: what to do" has err '^lnbench: the limit of the stack is 3
 refused "a subcommand with a slip" 2 "'rnu' \(did you mean 'run'\?\)" rnu
 refused "a subcommand far from all" 2 "no subcommand 'zzzzzzzz': see" zzzzzzzz
 refused "an option where a subcommand stands" 2 "no option '--versio'" --versio
-# A subcommand or an option that was removed says what to use instead.
 check "fifteen subcommands at most" test "$("$lnbench" --help | grep -c '^  [a-z]')" -le 15
-while IFS='|' read -r command instead; do
-    refused "$command" 2 "$command was removed: .*$instead" "$command" --json
-    refused "help $command" 2 "$command was removed: .*$instead" help "$command"
-done <<'END'
-merge|lnbench hunt --seed
-verify-exact|lnbench run
-invariance|the column .reproducible.
-distance|docs/conventions.md
-calibrate|lnbench doctor --noise
-fleet|lnbench hunt --seed
-END
-while IFS='|' read -r command options instead; do
-    for option in $options; do
-        refused "$command $option" 2 "$option of $command was removed: .*$instead" "$command" "$option"
-    done
-done <<'END'
-choose|--emit --machines|ln_layernorm_kernel()
-choose|--check-dispatch|tools/dispatch check STORE
-eval|--attribute --chart|docs/lab/errors.md
-eval|--reproducible --hashes|the column .reproducible.
-eval|--normalized-shape|--axis
-eval|--tolerance|lnbench.tolerance\(x\) in Python
-fingerprint|--distance|docs/conventions.md
-hunt|--shard --merge|lnbench hunt --seed N
-hunt|--goal|the largest row ULP
-hunt|--unclaimed|the kernel's bound, if it has one
-hunt|--restarts|--time S
-hunt|--keep|the 8 worst rows
-hunt|--max-kappa|every kappa
-replay|--from|lnbench replay FILE
-replay|--kernel|--case ID
-replay|--all|--failures
-replay|--print|lnbench hunt
-hunt|--exact|lnbench run,? (which )?checks
-report|--key --sign|minisign -[VS]
-report|--no-pdf|print index.html
-run|--sandbox|bubblewrap
-run|--referee|--conformance
-doctor|--calibrate|lnbench doctor --noise
-duet|--db|lnbench compare --db
-compare|--allow-lost|--allow-missing
-END
-LNBENCH_SANDBOX=1 refused "LNBENCH_SANDBOX" 2 "LNBENCH_SANDBOX was removed: .*bubblewrap" run --plan quick
 refused "an option with a slip" 2 '--kernal \(did you mean --kernels\?\)' run --kernal x
 # One spelling everywhere, the plural; the singular is accepted.
 for words in 'run --kernel x' 'choose --shape 1x8 --dtype x' 'eval --input normal --kernel x' \
