@@ -7,7 +7,6 @@
 #include "base/output.h"
 #include "base/files.h"
 #include "commands/run.h"
-#include "run/accuracy.h"
 #include "store/script.h"
 #include "show/compare.h"
 #include <limits.h>
@@ -183,8 +182,9 @@ static void dry_run(const case_plan *plan, const output_file *out)
                 plan->kernel_count > MOST_NAMES ? " (lnbench list kernels)" : ":");
     for (size_t i = 0; plan->kernel_count <= MOST_NAMES && i < plan->kernel_count; i++)
         output_text(out, " %s", plan->kernels[i]->facts.name);
-    output_text(out, "\n%zu judgements, %zu repetitions, about %.0f s\n", plan_judgements(plan),
-                plan_repetitions(plan), session_run_seconds(plan));
+    const plan_cost cost = session_cost(plan);
+    output_text(out, "\n%zu judgements, %zu repetitions, about %.0f s\n", cost.judgements,
+                cost.repetitions, cost.seconds);
     print_checks(plan, out);
 }
 
@@ -214,7 +214,7 @@ static bool resume_run(run_session *session, const char *database)
         return false;
     }
     store_drop_unfinished(session->store, session->run);
-    session_ask(session, &session->plan);
+    session_ask(session);
     session->next_process = store_next_process(session->store, session->run);
     return true;
 }
@@ -235,13 +235,13 @@ static void begin_run(run_session *session, const char *command, const char *com
         combinations_add_triples(session->plan.checks->sets[i], &info.triples,
                                  &info.triples_covered);
     session->run = store_begin_run(session->store, &info);
-    session_ask(session, &session->plan);
+    session_ask(session);
     session_store_kernels(session);
 }
 
 static bool measure(run_session *session, const kernel_list *kernels)
 {
-    progress_begin(&session->progress, session_run_seconds(&session->plan));
+    progress_begin(&session->progress, session_cost(&session->plan).seconds);
     bool finished =
         session_invariance(session, kernels) && session_accuracy(session) && session_speed(session);
     progress_end(&session->progress);

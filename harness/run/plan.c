@@ -74,11 +74,11 @@ typedef struct resolved_plan {
 
 static void add_threads(const char *given, resolved_plan *resolved)
 {
-    bool number = given[0] && given[0] != '0' && strspn(given, "0123456789") == strlen(given);
-    unsigned long threads = number ? strtoul(given, NULL, 10) : 0;
+    const bool is_number = given[0] != '0' && given[strspn(given, "0123456789")] == '\0';
+    const unsigned long threads = is_number ? strtoul(given, NULL, 10) : 0;
     cpu_set_t set;
     int cpus = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    if (!number)
+    if (threads == 0)
         die(EXIT_CODE_USAGE, "--threads %.60s: a whole number from 1 was expected", given);
     if (threads > (unsigned long)cpus)
         die(EXIT_CODE_ENVIRONMENT,
@@ -108,15 +108,17 @@ static void resolve_options(resolved_plan *resolved)
     static const char *const plans[] = {"quick", "full", "default", NULL};
     static const char *const halves[] = {"speed", "accuracy", NULL};
     const plan_request *request = resolved->request;
-    const struct {
-        const char *option;
-        uint64_t given;
-    } samples[] = {{"processes", request->processes}, {"repetitions", request->repetitions}};
     const int plan =
         word_or_die("plan", request->name, plans, "quick, default or full was expected");
+    const int half =
+        request->only ? word_or_die("only", request->only, halves, "speed or accuracy was expected")
+                      : -1;
     ln_type type;
+    cache_state state;
     resolved->quick = plan == 0;
     resolved->full = plan == 1;
+    resolved->speed = half != 1;
+    resolved->accuracy = half != 0;
     for (size_t i = 0; i < request->dtypes.count; i++)
         if (!dtype_from_name(request->dtypes.words[i], &type))
             die(EXIT_CODE_USAGE, "--dtypes %.60s: f32, f64, bf16 or f16 was expected",
@@ -125,23 +127,19 @@ static void resolve_options(resolved_plan *resolved)
         add_threads(request->threads.words[i], resolved);
     if (request->threads.count == 0)
         add_threads("1", resolved);
-    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)
-        if (samples[i].given > MOST_SAMPLES)
-            die(EXIT_CODE_USAGE, "--%s %llu: %d is the most", samples[i].option,
-                (unsigned long long)samples[i].given, MOST_SAMPLES);
+    if (request->processes > MOST_SAMPLES || request->repetitions > MOST_SAMPLES)
+        die(EXIT_CODE_USAGE, "--%s %llu: %d is the most",
+            request->processes > MOST_SAMPLES ? "processes" : "repetitions",
+            (unsigned long long)(request->processes > MOST_SAMPLES ? request->processes
+                                                                   : request->repetitions),
+            MOST_SAMPLES);
+    resolved->caches[CACHE_HOT] = request->caches.count == 0;
     for (size_t i = 0; i < request->caches.count; i++) {
-        cache_state state;
         if (!cache_from_name(request->caches.words[i], &state))
             die(EXIT_CODE_USAGE, "--cache %.60s: expected hot, cold, in-place or read",
                 request->caches.words[i]);
         resolved->caches[state] = true;
     }
-    resolved->caches[CACHE_HOT] |= request->caches.count == 0;
-    const int half =
-        request->only ? word_or_die("only", request->only, halves, "speed or accuracy was expected")
-                      : -1;
-    resolved->speed = half != 1;
-    resolved->accuracy = half != 0;
 }
 
 /* ---- conventions ---- */
@@ -223,23 +221,6 @@ static void resolve_conventions(resolved_plan *resolved, ln_operation kind, case
     resolved->conventions = own;
 }
 
-/* A convention that is named is asked of some kernel. */
-static void check_asked(const case_plan *plan, const resolved_plan *resolved)
-{
-    for (size_t i = 0; i < resolved->named.count; i++) {
-        const ln_convention named = convention_named(resolved->named.words[i]);
-        char label[CONVENTION_MAX_LENGTH];
-        bool asked = false;
-        for (size_t kernel = 0; kernel < plan->kernel_count; kernel++)
-            asked |= plan->kernels[kernel]->facts.operation == named.operation;
-        if (!asked)
-            die(EXIT_CODE_USAGE,
-                "--conventions %s is of %s, which none of the chosen kernels computes: leave it "
-                "out, or name kernels of both",
-                convention_label(&named, label), operation_name(named.operation));
-    }
-}
-
 /* ---- kernels ---- */
 
 static bool takes(const kernel_entry *kernel, ln_operation what, ln_type dtype, ln_type param)
@@ -253,14 +234,6 @@ bool speed_takes(const speed_group *group, const kernel_entry *kernel)
     return takes(kernel, group->convention.operation, group->dtype, group->param);
 }
 
-size_t speed_kernels(const case_plan *plan, const speed_group *group)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < plan->kernel_count; i++)
-        count += speed_takes(group, plan->kernels[i]);
-    return count;
-}
-
 bool group_takes(const accuracy_group *group, const kernel_entry *kernel)
 {
     bool is_call = strcmp(kernel->facts.role, KERNEL_ROLE_CALL) == 0;
@@ -268,14 +241,6 @@ bool group_takes(const accuracy_group *group, const kernel_entry *kernel)
         !group->check || is_call || group->for_ours || strcmp(kernel->source, "builtin") != 0;
     return asked && (kernel->facts.traits & group->traits) == group->traits &&
            takes(kernel, group->convention.operation, group->dtype, group->param);
-}
-
-size_t group_kernels(const case_plan *plan, const accuracy_group *group)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < plan->kernel_count; i++)
-        count += group_takes(group, plan->kernels[i]);
-    return count;
 }
 
 /* Whether an earlier line of our table stands for this one in the smaller plans: of lines that
@@ -299,36 +264,31 @@ static bool has_better_line(const kernel_list *kernels, size_t index)
     return false;
 }
 
-/* Whether the request has this type: those it names; else all in the full plan, and f32 in the
- * smaller ones, where a kernel that is named in full, or brought in a plugin, is asked for all the
- * same. */
-static bool is_type_wanted(const plan_request *request, const kernel_entry *kernel)
+/* Whether the request names the kernel, and has its type: one that it names; else any in the full plan, and f32 in
+ * the smaller ones, where a kernel that is named in full, or brought in a plugin, is asked for all the same. */
+static bool is_kernel_wanted(const plan_request *request, const kernel_list *kernels, size_t index)
 {
+    const kernel_entry *kernel = &kernels->kernels[index];
     const kernel_facts *facts = &kernel->facts;
-    if (request->param && strcmp(request->param, dtype_name(facts->param)) != 0)
+    const bool full = strcmp(request->name, "full") == 0;
+    bool is_named = request->kernels.count == 0 && (full || !has_better_line(kernels, index));
+    for (size_t glob = 0; glob < request->kernels.count; glob++)
+        is_named |= kernel_is_meant(kernel, request->kernels.words[glob]);
+    if (!is_named || (request->param && strcmp(request->param, dtype_name(facts->param)) != 0))
         return false;
     if (request->dtypes.count > 0)
         return word_is_in(dtype_name(facts->storage), request->dtypes.words, request->dtypes.count);
-    if (word_is_in(facts->name, request->kernels.words, request->kernels.count))
-        return true;
-    bool brought = strcmp(kernel->source, "builtin") != 0 && kernel->version[0] == '\0';
-    return facts->storage == LN_F32 || brought || strcmp(request->name, "full") == 0;
+    const bool is_brought = strcmp(kernel->source, "builtin") != 0 && kernel->version[0] == '\0';
+    return full || facts->storage == LN_F32 || is_brought ||
+           word_is_in(facts->name, request->kernels.words, request->kernels.count);
 }
 
-static bool is_kernel_wanted(const plan_request *request, const kernel_list *kernels, size_t index)
+/* A type that is asked for must be there, at least among what the globs match; and some kernel computes what a
+ * convention that is named is of. */
+static void check_chosen(const resolved_plan *resolved, const kernel_list *kernels,
+                         const case_plan *plan)
 {
-    bool named = false;
-    for (size_t glob = 0; glob < request->kernels.count; glob++)
-        named |= kernel_is_meant(&kernels->kernels[index], request->kernels.words[glob]);
-    if (request->kernels.count == 0)
-        named = strcmp(request->name, "full") == 0 || !has_better_line(kernels, index);
-    return named && is_type_wanted(request, &kernels->kernels[index]);
-}
-
-/* A type that is asked for must be there, at least among what the globs match. */
-static void check_types(const plan_request *request, const kernel_list *kernels,
-                        const case_plan *plan)
-{
+    const plan_request *request = resolved->request;
     for (size_t i = 0; i < request->dtypes.count; i++) {
         bool any = false;
         for (size_t kernel = 0; kernel < plan->kernel_count; kernel++)
@@ -353,44 +313,39 @@ static void check_types(const plan_request *request, const kernel_list *kernels,
     if (plan->kernel_count == 0)
         die(EXIT_CODE_USAGE,
             "no kernel is left: the ones chosen are not f32; name their type with --dtypes");
+    for (size_t i = 0; i < resolved->named.count; i++) {
+        const ln_convention named = convention_named(resolved->named.words[i]);
+        char label[CONVENTION_MAX_LENGTH];
+        size_t kernel = 0;
+        while (kernel < plan->kernel_count &&
+               plan->kernels[kernel]->facts.operation != named.operation)
+            kernel++;
+        if (kernel == plan->kernel_count)
+            die(EXIT_CODE_USAGE,
+                "--conventions %s is of %s, which none of the chosen kernels computes: leave it "
+                "out, or name kernels of both",
+                convention_label(&named, label), operation_name(named.operation));
+    }
 }
 
 /* The kernels that the request names, of the types that it has. */
-static void choose_kernels(const plan_request *request, const kernel_list *kernels, case_plan *plan)
+static void choose_kernels(const resolved_plan *resolved, const kernel_list *kernels,
+                           case_plan *plan)
 {
     plan->kernels = allocate_zeroed(kernels->count, sizeof *plan->kernels);
-    kernel_words_check(kernels, &request->kernels);
+    kernel_words_check(kernels, &resolved->request->kernels);
     for (int kind = 0; kind < OPERATIONS; kind++)
         for (size_t i = 0; i < kernels->count; i++)
             if ((int)kernels->kernels[i].facts.operation == kind &&
-                (plan->operations & OPERATION_BIT(kind)) && is_kernel_wanted(request, kernels, i))
+                (plan->operations & OPERATION_BIT(kind)) &&
+                is_kernel_wanted(resolved->request, kernels, i))
                 plan->kernels[plan->kernel_count++] = &kernels->kernels[i];
     const kernel_entry **related = allocate_zeroed(2 * kernels->count, sizeof *related);
     size_t count = with_families(kernels, plan->kernels, plan->kernel_count, related);
     for (size_t i = 0; i < count; i++)
         plan->related_count += !related[i]->unsupported[0];
     free(related);
-    check_types(request, kernels, plan);
-}
-
-size_t plan_judgements(const case_plan *plan)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < plan->accuracy_count; i++)
-        count += group_kernels(plan, &plan->accuracy[i]);
-    for (size_t i = 0; i < plan->speed_count; i++)
-        count += speed_kernels(plan, &plan->speed[i]);
-    return count;
-}
-
-size_t plan_repetitions(const case_plan *plan)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < plan->speed_count; i++) {
-        const speed_group *group = &plan->speed[i];
-        count += (speed_kernels(plan, group) + ROOFS) * group->processes * group->repetitions;
-    }
-    return count;
+    check_chosen(resolved, kernels, plan);
 }
 
 void plan_free(case_plan *plan)
@@ -475,21 +430,6 @@ static void plan_speed(const resolved_plan *resolved, case_plan *plan)
     }
 }
 
-/* Timing holds x and y, as large as asked for. */
-static void check_memory(const resolved_plan *resolved, const case_plan *plan, size_t rows,
-                         size_t hidden)
-{
-    bool of_group;
-    double memory = machine_memory(resolved->machine, &of_group);
-    double needed =
-        call_bytes(operations[plan->adding.operation], rows, hidden, plan->adding.dtype);
-    if (memory > 0 && needed >= memory)
-        die(EXIT_CODE_ENVIRONMENT,
-            "shape %zux%zu: x and y need %.0f MiB; %s %.0f MiB of memory: choose fewer rows", rows,
-            hidden, needed / 0x1p20, of_group ? "the control group may use" : "this machine has",
-            memory / 0x1p20);
-}
-
 /* ---- what is judged ---- */
 
 static void resolve_inputs(resolved_plan *resolved, const case_plan *plan)
@@ -517,27 +457,21 @@ size_t distinct_rows(const char *input, size_t rows)
     return input_is_worst(input) || rows < SWEEP_ROWS ? rows : SWEEP_ROWS;
 }
 
-accuracy_group accuracy_group_of(const case_plan *plan, const ln_convention *convention,
-                                 const char *input, size_t rows, size_t hidden)
-{
-    accuracy_group group = {.convention = *convention,
-                            .dtype = plan->adding.dtype,
-                            .param = plan->adding.param,
-                            .rows = rows,
-                            .distinct = distinct_rows(input, rows),
-                            .hidden = hidden,
-                            .elements = rows * hidden};
-    convention_label(convention, group.convention_label);
-    snprintf(group.input, sizeof group.input, "%s", input);
-    return group;
-}
-
-static void add_accuracy(case_plan *plan, const ln_convention *convention, const char *input,
-                         size_t rows, size_t hidden)
+accuracy_group *plan_add_accuracy(case_plan *plan, const ln_convention *convention,
+                                  const char *input, size_t rows, size_t hidden)
 {
     plan->accuracy = allocate_room(plan->accuracy, plan->accuracy_count, sizeof *plan->accuracy);
-    plan->accuracy[plan->accuracy_count++] =
-        accuracy_group_of(plan, convention, input, rows, hidden);
+    accuracy_group *group = &plan->accuracy[plan->accuracy_count++];
+    *group = (accuracy_group){.convention = *convention,
+                              .dtype = plan->adding.dtype,
+                              .param = plan->adding.param,
+                              .rows = rows,
+                              .distinct = distinct_rows(input, rows),
+                              .hidden = hidden,
+                              .elements = rows * hidden};
+    convention_label(convention, group->convention_label);
+    snprintf(group->input, sizeof group->input, "%s", input);
+    return group;
 }
 
 /* The rows of a user's file, so that a bad one is found before anything is measured. A family has
@@ -549,46 +483,6 @@ static void own_shape(const char *input, size_t *rows, size_t *hidden)
     if (input_is_file(input))
         input_file_shape(input, rows, hidden);
     *rows = *rows < SWEEP_ROWS ? *rows : SWEEP_ROWS;
-}
-
-/* Sums so long that their rounding grows: one row each, under the first convention. A row of 1e7 is
- * judged in about 2 GiB of memory; a machine without them leaves it out. */
-static void plan_long_sums(const resolved_plan *resolved, case_plan *plan)
-{
-    static const size_t sizes[] = {100000, 1000000, 10000000};
-    static const char *const inputs[] = {"normal", "positive"};
-    static const double bytes_an_element = 200;
-    double memory = machine_memory(resolved->machine, NULL);
-    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
-        for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
-            if (memory <= 0 || bytes_an_element * (double)sizes[s] < memory / 2)
-                add_accuracy(plan, &resolved->conventions->list[0], inputs[i], 1, sizes[s]);
-}
-
-/* Whether the plan has this input under this convention. What the user named is judged under all.
- */
-static bool has_case(const resolved_plan *resolved, size_t input, size_t convention)
-{
-    if (resolved->quick)
-        return convention == 0 ? resolved->everywhere[input]
-                               : strcmp(resolved->inputs[input], "normal") == 0;
-    return convention == 0 || resolved->full || resolved->everywhere[input];
-}
-
-/* What eps would hide: the kappa sweep's axis is kappa alone, ties are none with it. */
-static void plan_without_eps(const resolved_plan *resolved, const size_t *sizes, size_t count,
-                             case_plan *plan)
-{
-    size_t families;
-    const input_family *family = input_families(&families);
-    ln_convention convention = resolved->conventions->list[0];
-    convention.eps_place = LN_EPS_NONE;
-    convention.eps = 0;
-    for (size_t i = 0; i < count * families; i++)
-        if (family[i % families].without_eps &&
-            input_suits(&family[i % families], plan->adding.operation))
-            add_accuracy(plan, &convention, family[i % families].name, SWEEP_ROWS,
-                         sizes[i / families]);
 }
 
 /* Names in the plan, and so in the run, which rows of hunts they are. */
@@ -619,7 +513,7 @@ static void plan_worst(const resolved_plan *resolved, const char *input, bool na
             if (shape->type != plan->adding.dtype)
                 continue;
             of_type = true;
-            add_accuracy(plan, &conventions->list[c], input, shape->rows, shape->hidden);
+            plan_add_accuracy(plan, &conventions->list[c], input, shape->rows, shape->hidden);
         }
     note_worst(input, &found, plan);
     free(found.shapes);
@@ -628,43 +522,70 @@ static void plan_worst(const resolved_plan *resolved, const char *input, bool na
             worst_place(input), dtype_name(plan->adding.dtype));
 }
 
+/* What no input alone gives: rows without what eps would hide (the kappa sweep's axis is kappa alone, ties are none
+ * with it); and in the full plan sums so long that their rounding grows, one row each. A row of 1e7 is judged in about
+ * 2 GiB of memory; a machine without them leaves it out. */
+static void plan_edges(const resolved_plan *resolved, const size_t *sizes, size_t size_count,
+                       case_plan *plan)
+{
+    static const size_t long_sizes[] = {100000, 1000000, 10000000};
+    static const char *const long_inputs[] = {"normal", "positive"};
+    static const double bytes_an_element = 200;
+    const double memory = machine_memory(resolved->machine, NULL);
+    const ln_convention *first = &resolved->conventions->list[0];
+    ln_convention without_eps = *first;
+    without_eps.eps_place = LN_EPS_NONE;
+    without_eps.eps = 0;
+    size_t families;
+    const input_family *family = input_families(&families);
+    for (size_t s = 0; s < size_count; s++)
+        for (size_t i = 0; i < families; i++)
+            if (family[i].without_eps && input_suits(&family[i], plan->adding.operation))
+                plan_add_accuracy(plan, &without_eps, family[i].name, SWEEP_ROWS, sizes[s]);
+    plan_worst(resolved, WORST_INPUT, false, plan);
+    for (size_t s = 0; resolved->full && s < sizeof long_sizes / sizeof *long_sizes; s++)
+        for (size_t i = 0; i < sizeof long_inputs / sizeof *long_inputs; i++)
+            if (memory <= 0 || bytes_an_element * (double)long_sizes[s] < memory / 2)
+                plan_add_accuracy(plan, first, long_inputs[i], 1, long_sizes[s]);
+}
+
 static void plan_accuracy(const resolved_plan *resolved, case_plan *plan)
 {
     /* Every convention on every family at one size; the first one also where tails, register tiling
      * and long sums differ. */
     static const size_t sizes[] = {768, 5, 100, 4096};
+    const size_t size_count = sizeof sizes / sizeof *sizes;
     const plan_conventions *conventions = resolved->conventions;
-    const bool named = resolved->request->inputs.count > 0;
     bool *own = allocate_zeroed(resolved->input_count, sizeof *own);
     for (size_t i = 0; i < resolved->input_count; i++) {
         const char *input = resolved->inputs[i];
-        size_t rows, hidden;
+        size_t rows, hidden = 0;
         own[i] = input_is_worst(input);
         if (own[i])
             plan_worst(resolved, input, true, plan);
         else
             own_shape(input, &rows, &hidden);
-        if (own[i] || hidden == 0)
-            continue;
-        own[i] = true; /* a user's file is judged at its own hidden size, under each convention */
-        for (size_t c = 0; c < conventions->count; c++)
-            add_accuracy(plan, &conventions->list[c], input, rows, hidden);
+        /* A user's file is judged at its own hidden size, under each convention. */
+        for (size_t c = 0; hidden > 0 && c < conventions->count; c++)
+            plan_add_accuracy(plan, &conventions->list[c], input, rows, hidden);
+        own[i] |= hidden > 0;
     }
-    for (size_t c = 0; c < conventions->count; c++) {
-        bool all_sizes = !resolved->quick && (c == 0 || resolved->full);
-        for (size_t s = 0; s < (all_sizes ? sizeof sizes / sizeof *sizes : 1); s++)
-            for (size_t i = 0; i < resolved->input_count; i++)
-                if (has_case(resolved, i, c) && !own[i])
-                    add_accuracy(plan, &conventions->list[c], resolved->inputs[i], SWEEP_ROWS,
-                                 sizes[s]);
-    }
+    for (size_t c = 0; c < conventions->count; c++)
+        for (size_t s = 0; s < (!resolved->quick && (c == 0 || resolved->full) ? size_count : 1);
+             s++)
+            for (size_t i = 0; i < resolved->input_count; i++) {
+                /* What the user named is judged under all conventions. */
+                const bool is_wanted = !resolved->quick
+                                           ? c == 0 || resolved->full || resolved->everywhere[i]
+                                       : c == 0 ? resolved->everywhere[i]
+                                                : strcmp(resolved->inputs[i], "normal") == 0;
+                if (is_wanted && !own[i])
+                    plan_add_accuracy(plan, &conventions->list[c], resolved->inputs[i], SWEEP_ROWS,
+                                      sizes[s]);
+            }
     free(own);
-    if (named || resolved->quick)
-        return;
-    plan_without_eps(resolved, sizes, sizeof sizes / sizeof *sizes, plan);
-    plan_worst(resolved, WORST_INPUT, false, plan);
-    if (resolved->full)
-        plan_long_sums(resolved, plan);
+    if (resolved->request->inputs.count == 0 && !resolved->quick)
+        plan_edges(resolved, sizes, size_count, plan);
 }
 
 /* How many rows of an input are judged at a shape: of the rows that hunts found all, as in the plan
@@ -687,10 +608,19 @@ static size_t judged_rows(const char *input, size_t rows, size_t hidden, case_pl
 static void plan_shapes(const resolved_plan *resolved, case_plan *plan)
 {
     const word_list *shapes = &resolved->request->shapes;
+    bool of_group;
+    const double memory = machine_memory(resolved->machine, &of_group);
     for (size_t i = 0; i < shapes->count; i++) {
         size_t rows, hidden, own_rows, own_hidden;
         shape_parse(shapes->words[i], &rows, &hidden);
-        check_memory(resolved, plan, rows, hidden);
+        /* Timing holds x and y, as large as asked for. */
+        const double needed =
+            call_bytes(operations[plan->adding.operation], rows, hidden, plan->adding.dtype);
+        if (memory > 0 && needed >= memory)
+            die(EXIT_CODE_ENVIRONMENT,
+                "shape %zux%zu: x and y need %.0f MiB; %s %.0f MiB of memory: choose fewer rows",
+                rows, hidden, needed / 0x1p20,
+                of_group ? "the control group may use" : "this machine has", memory / 0x1p20);
         for (size_t input = 0; resolved->accuracy && input < resolved->input_count; input++) {
             own_shape(resolved->inputs[input], &own_rows, &own_hidden);
             if (own_hidden && own_hidden != hidden)
@@ -701,11 +631,11 @@ static void plan_shapes(const resolved_plan *resolved, case_plan *plan)
             add_speed(plan, resolved, rows, hidden);
         for (size_t c = 0; resolved->accuracy && c < resolved->conventions->count; c++)
             for (size_t input = 0; input < resolved->input_count; input++) {
+                const char *name = resolved->inputs[input];
                 const bool whole =
                     c == 0 && input == 0 && !resolved->speed; /* else timing has them */
-                const char *name = resolved->inputs[input];
-                add_accuracy(plan, &resolved->conventions->list[c], name,
-                             whole ? rows : judged_rows(name, rows, hidden, plan), hidden);
+                plan_add_accuracy(plan, &resolved->conventions->list[c], name,
+                                  whole ? rows : judged_rows(name, rows, hidden, plan), hidden);
             }
     }
 }
@@ -745,21 +675,26 @@ static uint64_t hash_texts(uint64_t hash, const word_list *words, const char *fa
 static uint64_t hash_request(const case_plan *plan, const resolved_plan *resolved)
 {
     const plan_request *request = resolved->request;
+    const struct {
+        const word_list *words;
+        const char *fallback;
+    } lists[] = {{&request->kernels, ""},
+                 {&request->dtypes, ""},
+                 {&request->shapes, ""},
+                 {&request->inputs, ""},
+                 {&request->caches, cache_name(CACHE_HOT)},
+                 {&request->threads, "1"}};
+    const unsigned others = plan->operations - 1; /* LayerNorm alone is 0 */
     char label[CONVENTION_MAX_LENGTH];
     uint64_t hash = hash_word(HASH_START, plan->name);
     hash = hash_bytes(hash, &plan->seed, sizeof plan->seed);
     hash = hash_bytes(hash, &request->settings, sizeof request->settings);
     hash = hash_bytes(hash, &request->conformance, sizeof request->conformance);
-    unsigned others = plan->operations - 1; /* LayerNorm alone is 0 */
     hash = hash_bytes(hash, &others, others ? sizeof others : 0);
     hash = hash_word(hash, request->only ? request->only : "");
     hash = hash_word(hash, request->time_on ? request->time_on : "normal");
-    hash = hash_texts(hash, &request->kernels, "");
-    hash = hash_texts(hash, &request->dtypes, "");
-    hash = hash_texts(hash, &request->shapes, "");
-    hash = hash_texts(hash, &request->inputs, "");
-    hash = hash_texts(hash, &request->caches, cache_name(CACHE_HOT));
-    hash = hash_texts(hash, &request->threads, "1");
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        hash = hash_texts(hash, lists[i].words, lists[i].fallback);
     hash = hash_contents(hash, &request->inputs);
     /* The first convention is the one that is timed: their order counts. */
     for (size_t i = 0; i < resolved->named.count; i++) {
@@ -782,8 +717,7 @@ static void identify(case_plan *plan, const resolved_plan *resolved)
     hash = hash_bytes(hash, &plan->worst_hash, sizeof plan->worst_hash);
     for (size_t i = 0; i < plan->kernel_count; i++) {
         const kernel_entry *kernel = plan->kernels[i];
-        hash = hash_bytes(hash, kernel->facts.name, strlen(kernel->facts.name) + 1);
-        hash = hash_bytes(hash, kernel->source, strlen(kernel->source) + 1);
+        hash = hash_word(hash_word(hash, kernel->facts.name), kernel->source);
         hash = hash_bytes(hash, &kernel->object_hash, sizeof kernel->object_hash);
     }
     for (size_t i = 0; i < plan->accuracy_count; i++) {
@@ -806,42 +740,40 @@ static void identify(case_plan *plan, const resolved_plan *resolved)
 
 /* ---- the plan ---- */
 
-/* The groups of one pair of types. */
-static void plan_types(case_plan *plan, void *context)
+bool plan_next_types(case_plan *plan, int *next)
 {
-    const resolved_plan *resolved = context;
+    enum { TYPES = LN_F16 + 1 };
+    plan_conventions *own = &plan->conventions[plan->adding.operation];
+    for (; *next < TYPES * TYPES; ++*next) {
+        plan->adding.dtype = (ln_type)(*next / TYPES);
+        plan->adding.param = (ln_type)(*next % TYPES);
+        for (size_t i = 0; i < plan->kernel_count; i++) {
+            if (!takes(plan->kernels[i], plan->adding.operation, plan->adding.dtype,
+                       plan->adding.param))
+                continue;
+            for (size_t c = 0; c < own->count; c++)
+                own->list[c] = convention_for(own->words.words[c], plan->adding.dtype);
+            ++*next;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The groups of one pair of types. */
+static void plan_types(case_plan *plan, const resolved_plan *resolved)
+{
     const plan_request *request = resolved->request;
     for (size_t i = 0; i < resolved->input_count; i++)
         input_check_type(resolved->inputs[i], plan->adding.dtype);
     if (resolved->speed && request->time_on)
         input_check_type(request->time_on, plan->adding.dtype);
-    if (request->shapes.count) {
+    if (request->shapes.count > 0)
         plan_shapes(resolved, plan);
-        return;
-    }
-    if (resolved->accuracy)
+    if (request->shapes.count == 0 && resolved->accuracy)
         plan_accuracy(resolved, plan);
-    if (resolved->speed)
+    if (request->shapes.count == 0 && resolved->speed)
         plan_speed(resolved, plan);
-}
-
-void plan_each_types(case_plan *plan, void (*add)(case_plan *plan, void *context), void *context)
-{
-    enum { TYPES = LN_F16 + 1 };
-    for (int each = 0; each < TYPES * TYPES; each++) {
-        plan->adding.dtype = (ln_type)(each / TYPES);
-        plan->adding.param = (ln_type)(each % TYPES);
-        bool any = false;
-        for (size_t i = 0; i < plan->kernel_count; i++)
-            any |= takes(plan->kernels[i], plan->adding.operation, plan->adding.dtype,
-                         plan->adding.param);
-        if (!any)
-            continue;
-        plan_conventions *own = &plan->conventions[plan->adding.operation];
-        for (size_t i = 0; i < own->count; i++)
-            own->list[i] = convention_for(own->words.words[i], plan->adding.dtype);
-        add(plan, context);
-    }
 }
 
 void plan_make(const plan_request *request, const kernel_list *kernels,
@@ -855,15 +787,15 @@ void plan_make(const plan_request *request, const kernel_list *kernels,
     plan->conformance = request->conformance && resolved.accuracy;
     snprintf(plan->name, sizeof plan->name, "%s", request->name);
     resolve_named(&resolved, plan);
-    choose_kernels(request, kernels, plan);
-    check_asked(plan, &resolved);
+    choose_kernels(&resolved, kernels, plan);
     for (int kind = 0; kind < OPERATIONS; kind++) {
         if (!(plan->operations & OPERATION_BIT(kind)))
             continue;
         plan->adding.operation = (ln_operation)kind;
         resolve_conventions(&resolved, plan->adding.operation, plan);
         resolve_inputs(&resolved, plan);
-        plan_each_types(plan, plan_types, &resolved);
+        for (int next = 0; plan_next_types(plan, &next);)
+            plan_types(plan, &resolved);
         free(resolved.inputs);
         free(resolved.everywhere);
     }

@@ -91,24 +91,18 @@ void plan_make(const plan_request *request, const kernel_list *kernels,
                const machine_facts *machine, case_plan *plan);
 void plan_free(case_plan *plan);
 
-/* Calls `add` for every pair of storage and parameter type that a chosen kernel of plan->adding.operation has, in
- * the order of the types, with it in plan->adding. */
-void plan_each_types(case_plan *plan, void (*add)(case_plan *plan, void *context), void *context);
+/* Goes to the next pair of storage and parameter type that a chosen kernel of plan->adding.operation has, in the
+ * order of the types: it is in plan->adding then. *next begins with 0. False: there is none. */
+bool plan_next_types(case_plan *plan, int *next);
 /* How many rows of an input are made: what is asked for beyond them are the same ones again. */
 size_t distinct_rows(const char *input, size_t rows);
-/* A group of these types. */
-accuracy_group accuracy_group_of(const case_plan *plan, const ln_convention *convention,
-                                 const char *input, size_t rows, size_t hidden);
+/* Adds a group of these types, and returns it. */
+accuracy_group *plan_add_accuracy(case_plan *plan, const ln_convention *convention,
+                                  const char *input, size_t rows, size_t hidden);
 
-/* How many judgements and repetitions there are, and roughly how long they take. */
-size_t plan_judgements(const case_plan *plan);
-size_t plan_repetitions(const case_plan *plan);
-
-/* Whether a group is for this kernel; how many of the plan it is for. */
+/* Whether a group is for this kernel. */
 bool speed_takes(const speed_group *group, const kernel_entry *kernel);
-size_t speed_kernels(const case_plan *plan, const speed_group *group);
 bool group_takes(const accuracy_group *group, const kernel_entry *kernel);
-size_t group_kernels(const case_plan *plan, const accuracy_group *group);
 
 /* The key of a case of a group. */
 case_key accuracy_key(const accuracy_group *group, const kernel_entry *kernel);

@@ -1,39 +1,67 @@
+/* What a run does before it measures, and its accuracy half. Judging takes turns between a worker that computes and the judge that
+ * compares, so that one pair of them keeps one processor busy: there are as many lanes, a worker
+ * and a judge each, as there are processors for them. Cases are dealt out in the order of the plan
+ * and stored in that order, so that what is stored does not tell how many lanes there were. */
 #include "run/session.h"
 #include "base/allocate.h"
+#include "base/program.h"
+#include "conformance/conformance.h"
 #include "domain/kernel_json.h"
+#include "inputs/worst.h"
+#include <pthread.h>
 #include <sched.h>
+#include <string.h>
 
-/* What this CPU cannot run takes no time. */
-static double kernels_here(const case_plan *plan, const accuracy_group *judged,
-                           const speed_group *timed)
+enum {
+    LANES_MOST = 4,
+    JUDGEMENTS_A_LANE = 64,  /* fewer are not worth another worker */
+    LONG_ELEMENTS = 1 << 22, /* blocks of more are judged in one lane: they are large */
+};
+
+/* ---- before it ---- */
+
+/* Every element is computed twice and once exactly. */
+double session_judgement_seconds(size_t elements)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < plan->kernel_count; i++)
-        count +=
-            !plan->kernels[i]->unsupported[0] &&
-            (judged ? group_takes(judged, plan->kernels[i]) : speed_takes(timed, plan->kernels[i]));
-    return (double)count;
+    return 0.0005 + 2e-7 * (double)elements;
 }
 
-double session_plan_seconds(const case_plan *plan)
+plan_cost session_cost(const case_plan *plan)
 {
-    double seconds = 0, lanes = (double)session_lanes(plan);
+    plan_cost cost = {.lanes = 1};
+    double judging = 0, timing = 0; /* what this CPU cannot run takes no time */
+    cpu_set_t set;
     for (size_t i = 0; i < plan->accuracy_count; i++)
-        seconds += 1 / lanes * kernels_here(plan, &plan->accuracy[i], NULL) *
-                   session_judgement_seconds(plan->accuracy[i].elements);
+        for (size_t k = 0; k < plan->kernel_count; k++) {
+            if (!group_takes(&plan->accuracy[i], plan->kernels[k]))
+                continue;
+            cost.judgements++;
+            if (!plan->kernels[k]->unsupported[0])
+                judging += session_judgement_seconds(plan->accuracy[i].elements);
+        }
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        cost.lanes = (size_t)CPU_COUNT(&set);
+    cost.lanes = cost.lanes < LANES_MOST ? cost.lanes : LANES_MOST;
+    const size_t worth = cost.judgements / JUDGEMENTS_A_LANE;
+    cost.lanes = cost.lanes < worth ? cost.lanes : worth ? worth : 1;
     for (size_t i = 0; i < plan->speed_count; i++) {
         const speed_group *group = &plan->speed[i];
-        double entries = kernels_here(plan, NULL, group) + ROOFS;
-        seconds += entries * session_timed_judgement_seconds(group);
-        seconds +=
-            entries * group->processes * group->repetitions * session_repetition_seconds(group);
+        const size_t repetitions = (size_t)group->processes * group->repetitions;
+        size_t kernels = 0, here = 0;
+        for (size_t k = 0; k < plan->kernel_count; k++)
+            if (speed_takes(group, plan->kernels[k])) {
+                kernels++;
+                here += !plan->kernels[k]->unsupported[0];
+            }
+        cost.judgements += kernels;
+        cost.repetitions += (kernels + ROOFS) * repetitions;
+        timing +=
+            (double)(here + ROOFS) * (session_timed_judgement_seconds(group) +
+                                      (double)repetitions * session_repetition_seconds(group));
     }
-    return seconds;
-}
-
-double session_run_seconds(const case_plan *plan)
-{
-    return (double)plan->related_count * invariance_seconds + session_plan_seconds(plan);
+    cost.seconds =
+        (double)plan->related_count * invariance_seconds + judging / (double)cost.lanes + timing;
+    return cost;
 }
 
 int session_last_cpu(void)
@@ -45,6 +73,39 @@ int session_last_cpu(void)
         if (CPU_ISSET((size_t)cpu, &set))
             return cpu;
     return -1;
+}
+
+void session_ask(run_session *session)
+{
+    const case_plan *plan = &session->plan;
+    store_together(session->store);
+    for (size_t i = 0; i < plan->accuracy_count + plan->speed_count; i++)
+        for (size_t k = 0; k < plan->kernel_count; k++) {
+            const kernel_entry *kernel = plan->kernels[k];
+            const accuracy_group *judged = i < plan->accuracy_count ? &plan->accuracy[i] : NULL;
+            const speed_group *timed = judged ? NULL : &plan->speed[i - plan->accuracy_count];
+            if (judged ? !group_takes(judged, kernel) : !speed_takes(timed, kernel))
+                continue;
+            const asked_case asked = {
+                .key = judged ? accuracy_key(judged, kernel) : speed_key(timed, kernel->facts.name),
+                .parts = judged ? ASKED_TO_JUDGE : ASKED_TO_JUDGE | ASKED_TO_TIME};
+            store_put_asked(session->store, session->run, &asked);
+        }
+    store_count_asked(session->store, session->run);
+    store_together_end(session->store);
+}
+
+void session_store_kernels(run_session *session)
+{
+    for (size_t i = 0; i < session->plan.kernel_count; i++) {
+        json_t *json = kernel_json(session->plan.kernels[i],
+                                   session->invariance ? &session->invariance[i] : NULL);
+        char *dumped = json_dumps(json, JSON_COMPACT);
+        store_put_kernel(session->store, session->run, session->plan.kernels[i]->facts.name,
+                         dumped);
+        free(dumped);
+        json_decref(json);
+    }
 }
 
 /* Under the first convention of each operation; kernels of one stand together. */
@@ -74,41 +135,454 @@ bool session_invariance(run_session *session, const kernel_list *kernels)
     return fine;
 }
 
-static void put_asked(run_session *session, const case_key *key, unsigned parts)
+/* ---- the conformance tests ---- */
+
+/* The covering array of a convention that is named, or else of its operation. */
+static const combination_set *set_of(case_plan *plan, const ln_convention *plain)
 {
-    asked_case asked = {.key = *key, .parts = parts};
-    store_put_asked(session->store, session->run, &asked);
+    plan_checks *checks = plan->checks;
+    const combinations_asked asked = {.plain = *plain,
+                                      .alone = plan->conventions[plain->operation].named,
+                                      .seed = plan->seed,
+                                      .quick = plan->quick};
+    for (size_t i = 0; i < checks->count; i++)
+        if (asked.alone ? convention_equal(&checks->plain[i], plain)
+                        : checks->plain[i].operation == plain->operation)
+            return checks->sets[i];
+    checks->plain[checks->count] = *plain;
+    return checks->sets[checks->count++] = combinations_make(&checks->memory, &asked);
 }
 
-void session_ask(run_session *session, const case_plan *plan)
+/* A pack of a check; false: there are not as many. */
+static bool add_pack(case_plan *plan, conformance_check check, size_t pack)
+{
+    const bool of_array = check == CHECK_COMBINATIONS;
+    const plan_conventions *conventions = &plan->conventions[plan->adding.operation];
+    const size_t named = conventions->named ? conventions->count : 1;
+    const size_t turn = of_array ? pack % (named < CHECK_TURNS ? named : CHECK_TURNS) : 0;
+    size_t rows, hidden;
+    conformance_task task = {.check = check,
+                             .convention = conventions->list[turn],
+                             .storage = plan->adding.dtype,
+                             .param = plan->adding.param,
+                             .set = of_array ? set_of(plan, &conventions->list[turn]) : NULL};
+    if (!conformance_pack(&task, pack, &rows, &hidden))
+        return false;
+    accuracy_group *made =
+        plan_add_accuracy(plan, &task.convention, check_names[check], rows, hidden);
+    conformance_task *kept = arena_new(&plan->checks->memory, conformance_task, 1);
+    *kept = task;
+    made->check = kept;
+    made->elements = conformance_elements(&task);
+    made->for_ours = plan->full || check == CHECK_EXACT;
+    made->traits = check == CHECK_EXACT ? LN_TRAIT_CORRECTLY_ROUNDED : 0;
+    for (size_t i = 0; i < plan->kernel_count; i++)
+        if (group_takes(made, plan->kernels[i]))
+            return true;
+    plan->accuracy_count--; /* no kernel of these types is asked for it */
+    return false;
+}
+
+void session_add_checks(case_plan *plan)
+{
+    const size_t before = plan->accuracy_count, size = sizeof *plan->accuracy;
+    if (!plan->conformance)
+        return;
+    plan->checks = allocate_zeroed(1, sizeof *plan->checks);
+    for (int kind = 0; kind < OPERATIONS; kind++) {
+        if (!(plan->operations & OPERATION_BIT(kind)))
+            continue;
+        plan->adding.operation = (ln_operation)kind;
+        for (int next = 0; plan_next_types(plan, &next);) {
+            if (!plan->quick)
+                add_pack(plan, CHECK_EXACT, 0);
+            /* The array is made where a kernel is asked for it. */
+            if (!add_pack(plan, CHECK_GROWTH, 0))
+                continue;
+            for (size_t pack = 0; add_pack(plan, CHECK_COMBINATIONS, pack);)
+                pack++;
+            add_pack(plan, CHECK_LARGE, LARGE_QUICK);
+            if (!plan->quick)
+                add_pack(plan, CHECK_LARGE, LARGE_PLAIN);
+            if (plan->full)
+                add_pack(plan, CHECK_LARGE, LARGE_WHOLE);
+        }
+    }
+    /* They come first. */
+    const size_t added = plan->accuracy_count - before;
+    accuracy_group *moved = allocate_copy(plan->accuracy, before * size + 1);
+    memmove(plan->accuracy, plan->accuracy + before, added * size);
+    memcpy(plan->accuracy + added, moved, before * size);
+    free(moved);
+}
+
+void session_free_checks(case_plan *plan)
+{
+    if (plan->checks)
+        arena_free(&plan->checks->memory);
+    free(plan->checks);
+    plan->checks = NULL;
+}
+
+/* ---- what is found ---- */
+
+enum { ENOUGH_TIMEOUTS = 3 };
+
+/* What a case shows of a kernel's bits adds to what the matrix showed; and its time-outs are counted. */
+static void note_found(run_session *session, const case_key *key, const case_judgement *judgement)
+{
+    if (judgement->verdict.kind == VERDICT_TIMEOUT)
+        word_list_add(&session->timeouts, key->kernel);
+    for (size_t i = 0; session->invariance && i < session->plan.kernel_count; i++) {
+        invariance_result *found = &session->invariance[i];
+        if (strcmp(session->plan.kernels[i]->facts.name, key->kernel) != 0)
+            continue;
+        found->varies |= judgement->varies;
+        if (judgement->verdict.kind == VERDICT_NONDETERMINISTIC)
+            found->varies |= 1u << AXIS_CALL;
+    }
+}
+
+bool session_gave_up(run_session *session, const kernel_entry *kernel, case_verdict *verdict)
+{
+    unsigned timeouts = 0;
+    for (size_t i = 0; kernel && i < session->timeouts.count; i++)
+        timeouts += strcmp(session->timeouts.words[i], kernel->facts.name) == 0;
+    if (timeouts < ENOUGH_TIMEOUTS)
+        return false;
+    session->gave_up = true;
+    *verdict = (case_verdict){.kind = VERDICT_LOST};
+    verdict_say(
+        verdict,
+        "not run after %d time-outs of this kernel; --deadline gives a call more time than %g s",
+        ENOUGH_TIMEOUTS, session->deadline_seconds);
+    return true;
+}
+
+/* What is wrong with a peer stands in the table, and does not make the run fail. */
+static bool is_peer(const run_session *session, const char *kernel)
+{
+    for (size_t i = 0; i < session->plan.kernel_count; i++)
+        if (strcmp(session->plan.kernels[i]->facts.name, kernel) == 0)
+            return session->plan.kernels[i]->version[0] != '\0';
+    return false;
+}
+
+void session_put(run_session *session, const case_key *key, const case_judgement *judgement)
+{
+    const stored_case stored = {.key = *key,
+                                .judged = judgement->verdict.kind != VERDICT_PENDING,
+                                .verdict = judgement->verdict,
+                                .metrics = judgement->metrics,
+                                .bound_row_ulp = judgement->bound_row_ulp,
+                                .hashed = judgement->metrics.elements > 0,
+                                .output_hash = judgement->output_hash};
+    if (!is_peer(session, key->kernel))
+        session->worst = worse_exit_code(session->worst, verdict_exit_code(&judgement->verdict));
+    note_found(session, key, judgement);
+    store_put_judged(session->store, session->run, &stored);
+}
+
+/* What the lanes share. All of it is under the lock. */
+typedef struct accuracy_part {
+    run_session *session;
+    pthread_mutex_t lock;
+    pthread_cond_t moved; /* a case was stored, or the cursor went on, or it is over */
+    double lanes;         /* at once, for the time left */
+    size_t group, kernel; /* the next case to be dealt out */
+    size_t dealt, stored; /* cases so far */
+    int *told;            /* by kernel: how much the least problem tells that shows a fault of it */
+    bool over;            /* nothing is left, or it was interrupted */
+    bool interrupted;
+} accuracy_part;
+
+typedef struct judge_lane {
+    accuracy_part *part;
+    size_t number;
+    worker_process *worker; /* NULL: the session's */
+    row_judge *judge;
+    pthread_t thread;
+    /* Its case. */
+    const accuracy_group *group;
+    size_t kernel, turn;
+    case_key key;
+    judge_block block;
+    conformance_blocks asked;       /* of of a conformance test: instead of the block */
+    const accuracy_group *block_of; /* NULL: no block */
+} judge_lane;
+
+/* What a case has to store; the judge's own rows are gone with its next call. */
+typedef struct judged_case {
+    case_judgement judgement;
+    worst_row worst;
+    judged_row *rows; /* NULL: not kept */
+    bool measured;
+} judged_case;
+
+/* ---- storing a case ---- */
+
+static void put_rows(run_session *session, const case_key *key, const judged_row *rows,
+                     size_t count)
+{
+    for (size_t row = 0; rows && row < count; row++) {
+        const judged_row *judged = &rows[row];
+        const stored_row put = {.row = row,
+                                .kappa = judged->kappa,
+                                .row_ulp = judged->row_ulp,
+                                .norm_max = judged->norm_max,
+                                .bound_row_ulp = judged->bound_row_ulp,
+                                .mean_error = judged->statistic_errors[ROLE_MEAN],
+                                .rstd_error = judged->statistic_errors[ROLE_RSTD]};
+        store_put_row(session->store, session->run, key, &put);
+    }
+}
+
+/* The worst row with what went with it; a very long one is made anew from its seed when it is
+ * wanted. */
+static void put_worst(run_session *session, const case_key *key, const worst_row *worst)
+{
+    enum { MOST_BYTES = 1 << 20 };
+    const operation *what = operations[key->operation];
+    stored_worst stored = {.y_hash = worst->y_hash};
+    for (size_t i = 0; i < what->count; i++) {
+        size_t bytes = worst_row_bytes(worst, i);
+        if (worst->hidden * dtype_size(worst->storage) <= MOST_BYTES && worst->inputs[i])
+            stored.inputs[i] = (stored_tensor){worst->inputs[i], bytes, 0};
+    }
+    store_put_worst(session->store, session->run, key, &stored);
+}
+
+static void put_case(run_session *session, const case_key *key, const judged_case *found,
+                     size_t rows)
 {
     store_together(session->store);
-    for (size_t i = 0; i < plan->accuracy_count; i++)
-        for (size_t k = 0; k < plan->kernel_count; k++) {
-            case_key key = accuracy_key(&plan->accuracy[i], plan->kernels[k]);
-            if (group_takes(&plan->accuracy[i], plan->kernels[k]))
-                put_asked(session, &key, ASKED_TO_JUDGE);
-        }
-    for (size_t i = 0; i < plan->speed_count; i++)
-        for (size_t k = 0; k < plan->kernel_count; k++) {
-            const speed_group *group = &plan->speed[i];
-            case_key key = speed_key(group, plan->kernels[k]->facts.name);
-            if (speed_takes(group, plan->kernels[k]))
-                put_asked(session, &key, ASKED_TO_JUDGE | ASKED_TO_TIME);
-        }
-    store_count_asked(session->store, session->run);
-    store_together_end(session->store);
+    put_rows(session, key, found->rows, rows);
+    session_put(session, key, &found->judgement);
+    if (found->measured)
+        put_worst(session, key, &found->worst);
+    store_together_leave(session->store);
 }
 
-void session_store_kernels(run_session *session)
+/* ---- judging a case ---- */
+
+static bool is_swept(const char *input)
 {
-    for (size_t i = 0; i < session->plan.kernel_count; i++) {
-        json_t *json = kernel_json(session->plan.kernels[i],
-                                   session->invariance ? &session->invariance[i] : NULL);
-        char *dumped = json_dumps(json, JSON_COMPACT);
-        store_put_kernel(session->store, session->run, session->plan.kernels[i]->facts.name,
-                         dumped);
-        free(dumped);
-        json_decref(json);
+    return strncmp(input, "offset", 6) == 0 || strcmp(input, "kappa") == 0;
+}
+
+static void keep_rows(const judge_lane *lane, judged_case *found)
+{
+    size_t bytes = lane->group->distinct * sizeof *found->rows;
+    if (is_swept(lane->key.input) && found->judgement.by_row)
+        found->rows = allocate_copy(found->judgement.by_row, bytes);
+}
+
+static void free_block(judge_lane *lane)
+{
+    judge_block_free(&lane->block);
+    conformance_release(&lane->asked);
+    lane->block_of = NULL;
+}
+
+static void make_block(judge_lane *lane)
+{
+    const accuracy_group *group = lane->group;
+    if (lane->block_of == group)
+        return;
+    free_block(lane);
+    if (group->check) {
+        conformance_prepare(lane->judge, group->check, &lane->asked);
+    } else {
+        judge_block_generate(lane->judge, &lane->block,
+                             call_dense(&group->convention, group->dtype, group->param,
+                                        group->distinct, group->hidden),
+                             group->input, NULL, 0);
+        judge_block_repeat(&lane->block, group->rows);
     }
+    lane->block_of = group;
+}
+
+static void judge_case(judge_lane *lane, judged_case *found)
+{
+    const kernel_entry *kernel = lane->part->session->plan.kernels[lane->kernel];
+    case_judgement *judgement = &found->judgement;
+    make_block(lane);
+    if (lane->group->check) {
+        /* It has no one row to keep: its verdict names the shape, which can be run. */
+        conformance_examine(lane->judge, lane->group->check, &lane->asked, kernel, judgement);
+    } else {
+        judge_kernel(lane->judge, &lane->block, kernel, judgement);
+        judge_promise(&lane->block, kernel, lane->key.input, judgement);
+        /* The rows are the judge's until its next call. */
+        found->measured = judgement->metrics.elements > 0;
+        if (found->measured)
+            worst_row_take(&lane->block, judgement->metrics.worst_row, judgement, lane->key.kernel,
+                           lane->key.convention, &found->worst);
+        keep_rows(lane, found);
+    }
+}
+
+/* ---- the lanes ---- */
+
+/* Under the lock. */
+static void end_interrupted(accuracy_part *part)
+{
+    part->interrupted = part->over = true;
+    pthread_cond_broadcast(&part->moved);
+}
+
+static bool is_long(const accuracy_part *part)
+{
+    const case_plan *plan = &part->session->plan;
+    return part->group < plan->accuracy_count &&
+           plan->accuracy[part->group].rows * plan->accuracy[part->group].hidden > LONG_ELEMENTS;
+}
+
+static void advance(accuracy_part *part)
+{
+    const case_plan *plan = &part->session->plan;
+    if (++part->kernel < plan->kernel_count)
+        return;
+    part->group++;
+    part->kernel = 0;
+}
+
+/* Whether the case at the cursor is to be judged; its key. */
+static bool is_wanted(accuracy_part *part, case_key *key)
+{
+    run_session *session = part->session;
+    const accuracy_group *group = &session->plan.accuracy[part->group];
+    const kernel_entry *kernel = session->plan.kernels[part->kernel];
+    if (!group_takes(group, kernel))
+        return false;
+    *key = accuracy_key(group, kernel);
+    char what[160];
+    snprintf(what, sizeof what, "%.40s  %.30s  %.50s  %zu", key->kernel, key->convention,
+             key->input, key->hidden);
+    if (!kernel->unsupported[0])
+        progress_step(&session->progress, session_judgement_seconds(group->elements) / part->lanes,
+                      what);
+    return !session->resumed || !store_has_accuracy(session->store, session->run, key);
+}
+
+/* Under the lock: the next case becomes the lane's. False: there is none left. */
+static bool deal(judge_lane *lane)
+{
+    accuracy_part *part = lane->part;
+    bool wanted = false;
+    while (!part->over && !wanted) {
+        if (part->group == part->session->plan.accuracy_count) {
+            part->over = true;
+        } else if (is_long(part) && lane->number > 0) {
+            free_block(lane);
+            pthread_cond_wait(&part->moved, &part->lock);
+            continue;
+        } else if (interrupted()) {
+            end_interrupted(part);
+        } else {
+            wanted = is_wanted(part, &lane->key);
+            lane->group = &part->session->plan.accuracy[part->group];
+            lane->kernel = part->kernel;
+            advance(part);
+        }
+    }
+    if (wanted)
+        lane->turn = part->dealt++;
+    pthread_cond_broadcast(&part->moved);
+    return wanted;
+}
+
+/* The first fault that tells more of a kernel than those before: what it takes for it. Under the lock, but
+ * not while the kernel is asked. */
+static void minimize(judge_lane *lane, judged_case *found)
+{
+    accuracy_part *part = lane->part;
+    const accuracy_group *group = lane->group;
+    int tells = verdict_telling(&found->judgement.verdict);
+    if (!group->check || group->check->check != CHECK_COMBINATIONS ||
+        tells <= part->told[lane->kernel])
+        return;
+    part->told[lane->kernel] = tells;
+    pthread_mutex_unlock(&part->lock);
+    conformance_minimize(lane->judge, group->check, &lane->asked,
+                         part->session->plan.kernels[lane->kernel], &found->judgement);
+    pthread_mutex_lock(&part->lock);
+}
+
+/* Stores the case when all before it are; what was asked during an interruption means nothing. */
+static void put_in_turn(judge_lane *lane, judged_case *found)
+{
+    accuracy_part *part = lane->part;
+    while (part->stored != lane->turn && !part->interrupted)
+        pthread_cond_wait(&part->moved, &part->lock);
+    if (!interrupted() && !part->interrupted)
+        minimize(lane, found);
+    if (interrupted() || part->interrupted) {
+        end_interrupted(part);
+        return;
+    }
+    put_case(part->session, &lane->key, found, lane->group->distinct);
+    part->stored++;
+    pthread_cond_broadcast(&part->moved);
+}
+
+static void *run_lane(void *context)
+{
+    judge_lane *lane = context;
+    accuracy_part *part = lane->part;
+    pthread_mutex_lock(&part->lock);
+    while (deal(lane)) {
+        judged_case found = {0};
+        bool gave_up = session_gave_up(part->session, part->session->plan.kernels[lane->kernel],
+                                       &found.judgement.verdict);
+        pthread_mutex_unlock(&part->lock);
+        if (!gave_up)
+            judge_case(lane, &found);
+        pthread_mutex_lock(&part->lock);
+        put_in_turn(lane, &found);
+        worst_row_free(&found.worst);
+        free(found.rows);
+    }
+    pthread_mutex_unlock(&part->lock);
+    free_block(lane);
+    return NULL;
+}
+
+/* A worker and a judge more. False: it goes without them. */
+static bool open_lane(judge_lane *lane)
+{
+    const run_session *session = lane->part->session;
+    lane->worker = worker_start_another(session->worker);
+    lane->judge = judge_create_another(session->judge, worker_runner(lane->worker));
+    if (pthread_create(&lane->thread, NULL, run_lane, lane) == 0)
+        return true;
+    judge_destroy(lane->judge);
+    worker_stop(lane->worker);
+    return false;
+}
+
+bool session_accuracy(run_session *session)
+{
+    judge_lane lanes[LANES_MOST] = {0};
+    const size_t wanted = session_cost(&session->plan).lanes;
+    size_t opened = 1;
+    accuracy_part part = {.session = session,
+                          .lanes = (double)wanted,
+                          .lock = PTHREAD_MUTEX_INITIALIZER,
+                          .moved = PTHREAD_COND_INITIALIZER,
+                          .told =
+                              allocate_zeroed(session->plan.kernel_count + 1, sizeof *part.told)};
+    for (size_t i = 0; i < LANES_MOST; i++)
+        lanes[i] = (judge_lane){.part = &part, .number = i};
+    lanes[0].judge = session->judge;
+    while (opened < wanted && open_lane(&lanes[opened]))
+        opened++;
+    run_lane(&lanes[0]);
+    for (size_t i = 1; i < opened; i++) {
+        pthread_join(lanes[i].thread, NULL);
+        judge_destroy(lanes[i].judge);
+        worker_stop(lanes[i].worker);
+    }
+    free(part.told);
+    return !part.interrupted;
 }

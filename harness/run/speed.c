@@ -1,6 +1,5 @@
-/* Times the speed groups: judges the two blocks, then measures in several fresh worker processes,
+/* The speed half of a run. Times the speed groups: judges the two blocks, then measures in several fresh worker processes,
  * all kernels and both roofs interleaved. */
-#include "run/speed.h"
 #include "base/allocate.h"
 #include "base/program.h"
 #include "conformance/timed_rows.h"
@@ -81,15 +80,15 @@ static void heat_free(timed_round *heat)
 
 static void heat_create(timed_round *heat, run_session *session, const speed_group *group)
 {
-    size_t kernels = speed_kernels(&session->plan, group);
-    *heat = (struct timed_round){
-        .session = session, .group = group, .count = kernels + ROOFS, .alone = NOBODY};
-    heat->contenders = allocate_zeroed(heat->count, sizeof *heat->contenders);
-    heat->entries = allocate_zeroed(heat->count, sizeof *heat->entries);
-    size_t next = 0;
+    const size_t most = session->plan.kernel_count + ROOFS;
+    size_t kernels = 0;
+    *heat = (struct timed_round){.session = session, .group = group, .alone = NOBODY};
+    heat->contenders = allocate_zeroed(most, sizeof *heat->contenders);
+    heat->entries = allocate_zeroed(most, sizeof *heat->entries);
     for (size_t i = 0; i < session->plan.kernel_count; i++)
         if (speed_takes(group, session->plan.kernels[i]))
-            heat->contenders[next++].kernel = session->plan.kernels[i];
+            heat->contenders[kernels++].kernel = session->plan.kernels[i];
+    heat->count = kernels + ROOFS;
     for (size_t i = 0; i < heat->count; i++) {
         timed_case *contender = &heat->contenders[i];
         contender->key = speed_key(group, contender->kernel ? contender->kernel->facts.name

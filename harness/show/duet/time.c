@@ -7,7 +7,7 @@
 #include "base/allocate.h"
 #include "base/progress.h"
 #include "conformance/timed_rows.h"
-#include "run/speed.h"
+#include "run/session.h"
 #include <math.h>
 
 enum {
