@@ -7,7 +7,7 @@
 #include "domain/reproducible.h"
 #include "show/charts/chart.h"
 #include "show/compare.h"
-#include "store/change_points.h"
+#include "store/statistics.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

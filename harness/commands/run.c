@@ -7,7 +7,7 @@
 #include "base/output.h"
 #include "base/files.h"
 #include "commands/run.h"
-#include "store/script.h"
+#include "store/store.h"
 #include "show/compare.h"
 #include <limits.h>
 #include <math.h>

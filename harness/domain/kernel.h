@@ -82,7 +82,6 @@ typedef enum kernel_role {
     ROLE_PEER,     /* another library's */
     ROLE_PLUGIN,   /* the user's */
 } kernel_role;
-const char *kernel_role_word(kernel_role role);
-kernel_role kernel_role_from_word(const char *word);
+extern const char *const kernel_role_words[ROLE_PLUGIN + 1];
 
 #endif

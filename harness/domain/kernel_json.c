@@ -156,17 +156,4 @@ kernel_role kernel_role_of(const json_t *kernels, const char *kernel)
                                                                              : ROLE_OURS;
 }
 
-static const char *const role_words[] = {"", "library", "textbook", "peer", "plugin"};
-
-const char *kernel_role_word(kernel_role role)
-{
-    return role_words[role];
-}
-
-kernel_role kernel_role_from_word(const char *word)
-{
-    for (int role = ROLE_LIBRARY; role <= ROLE_PLUGIN; role++)
-        if (strcmp(word, role_words[role]) == 0)
-            return (kernel_role)role;
-    return ROLE_OURS;
-}
+const char *const kernel_role_words[] = {"", "library", "textbook", "peer", "plugin"};

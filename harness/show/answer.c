@@ -410,8 +410,8 @@ void noise_add_line(text_buffer *out, const speed_noise *noise, const char *reme
 const char *answer_role_word(const run_answer *answer, const answer_row *row)
 {
     kernel_role role = row->standing->role;
-    return role == ROLE_PLUGIN          ? kernel_role_word(role)
+    return role == ROLE_PLUGIN          ? kernel_role_words[role]
            : row == answer->recommended ? "recommended"
            : row == answer->fastest     ? "fastest"
-                                        : kernel_role_word(role);
+                                        : kernel_role_words[role];
 }

@@ -4,9 +4,9 @@
 #include "base/allocate.h"
 #include "base/hash.h"
 #include "domain/reproducible.h"
-#include "store/rank_test.h"
+#include "store/statistics.h"
 #include "store/run_file.h"
-#include "store/script.h"
+#include "store/store.h"
 #include "store/speed.h"
 #include <math.h>
 #include <unistd.h>

@@ -5,7 +5,7 @@
 #include "domain/operation.h"
 #include "domain/reproducible.h"
 #include "show/run_view.h"
-#include "store/rank_test.h"
+#include "store/statistics.h"
 #include <math.h>
 
 enum { MOST_ROWS = 26, MOST_UNCHANGED = 10, MOST_NOTES = 4, MOST_REMARKS = 4 };

@@ -83,7 +83,7 @@ static void put_standings(const run_view *view)
                 continue;
             bool recommendable = ranked->callable && ranked->within && !ranked->doubt[0];
             store_put_line(view->store, "standing", "sssiiidid", own->kernel, dtype_name(type),
-                           kernel_role_word(own->role), (int64_t)ranked->other_param,
+                           kernel_role_words[own->role], (int64_t)ranked->other_param,
                            (int64_t)recommendable, (int64_t)any->judged, any->error, any->at,
                            own->errors[SCOPE_EXTREME].error);
         }

@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "domain/kernel_json.h"
 #include "store/export.h"
-#include "store/script.h"
+#include "store/store.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* A stored run in memory, and as JSON. */
 #include "show/run_view.h"
 #include "show/answer.h"
-#include "store/records.h"
+#include "store/store.h"
 #include "domain/operation.h"
 #include "base/allocate.h"
 #include "domain/kernel_json.h"
@@ -216,13 +216,6 @@ static json_t *published_json(const ln_metrics *metrics)
     return object;
 }
 
-static json_t *speed_json(const speed_figures *speed)
-{
-    json_t *object = json_object();
-    record_put(object, speed_fields, SPEED_FIELDS, speed);
-    return object;
-}
-
 ln_operation view_operation(const run_view *part)
 {
     return (ln_operation)__builtin_ctz(view_operations(part));
@@ -310,13 +303,6 @@ relation_value as_verdict(const case_verdict *verdict)
 relation_value as_class(const char *word)
 {
     return as_json(reproducible_json(word), word);
-}
-
-json_t *case_key_json(const case_key *key)
-{
-    json_t *object = json_object();
-    record_put(object, case_key_fields, CASE_KEY_FIELDS, key);
-    return object;
 }
 
 json_t *view_case_json(const view_case *view)

@@ -5,7 +5,7 @@
 #include "base/relation.h"
 #include "domain/coverage.h"
 #include "store/speed.h"
-#include "store/facts.h"
+#include "store/store.h"
 #include "store/standing.h"
 
 typedef struct view_case {
@@ -67,8 +67,6 @@ relation_value as_verdict(const case_verdict *verdict);
 json_t *verdict_json(const case_verdict *verdict); /* the same members */
 /* A word of domain/reproducible.h. */
 relation_value as_class(const char *word);
-/* An object of its fields. */
-json_t *case_key_json(const case_key *key);
 json_t *json_facts(const machine_facts *machine); /* an object of strings */
 
 /* The case as published JSON (results/README.md) (undefined is null); NULL when memory runs out. */

@@ -7,7 +7,7 @@
 #include "cases_sql.h"
 #include "domain/metric_fields.h"
 #include "domain/machine.h"
-#include "store/script.h"
+#include "store/store.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,14 +1,16 @@
+/* Runs go from one database into another as rows: `lnbench export` writes one into a file of its own, and
+ * `lnbench import` takes those of a file, which may be a stranger's. Such a file is packed by xz or not, or stands in a
+ * report's page. */
 #include "store/run_file.h"
 #include "base/allocate.h"
 #include "base/files.h"
 #include "base/hash.h"
-#include "store/store.h"
+#include "copy_sql.h" /* copy.sql, as bytes */
+#include "domain/metric_fields.h"
+#include "store/internal.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <lzma.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
     SHA256_BYTES = 32,
@@ -16,6 +18,226 @@ enum {
     APPLICATION_ID_AT = 68,           /* there, in big-endian order */
     UNPACKER_MEMORY_MOST = 128 << 20, /* xz -9 takes 65 MiB */
 };
+
+/* ---- from one database into another ---- */
+
+/* What goes wrong with the rows is the file's fault; what goes wrong with the disk is not. */
+static _Noreturn void copy_dies(result_store *store, int status, const char *file)
+{
+    char message[512];
+    int kind = status & 0xff;
+    if (kind == SQLITE_FULL || kind == SQLITE_IOERR || kind == SQLITE_BUSY ||
+        kind == SQLITE_READONLY)
+        store_die(store, status);
+    snprintf(message, sizeof message, "%s", sqlite3_errmsg(store->database));
+    store_remove_new(store);
+    die(EXIT_CODE_ENVIRONMENT, "%s: its runs cannot be taken: %s", file, message);
+}
+
+static void execute(result_store *store, const char *sql, const char *file)
+{
+    int status = sqlite3_exec(store->database, sql, NULL, NULL, NULL);
+    if (status != SQLITE_OK)
+        copy_dies(store, status, file);
+}
+
+static void hash_of_bits(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    const void *bits = sqlite3_value_blob(values[0]);
+    uint64_t hash = hash_bytes(HASH_START, bits, (size_t)sqlite3_value_bytes(values[0]));
+    sqlite3_result_int64(context, (int64_t)hash);
+}
+
+/* What a file must be before its runs are taken. Numbers are added to those of the store, import after import: none may
+ * be near the end of their range. Bits under the hash of others would become the rows of other runs. */
+static void check_rows(const char *path)
+{
+    static const int64_t number_most = (int64_t)1 << 40;
+    result_store *file = store_open(path, STORE_READ);
+    store_check_sound(file);
+    if (store_ask_number(file, "SELECT count(*) FROM runs") == 0)
+        die(EXIT_CODE_ENVIRONMENT, "%s: holds no run yet", path);
+    sqlite3_stmt *dangling = store_prepare(file, "PRAGMA foreign_key_check");
+    if (store_next(file, dangling))
+        die(EXIT_CODE_ENVIRONMENT, "%s: rows belong to none: ask for the file again", path);
+    sqlite3_finalize(dangling);
+    int64_t largest = store_ask_number(
+        file, "SELECT max(id) FROM (SELECT max(id) AS id FROM cells UNION ALL SELECT max(id) FROM "
+              "cases UNION ALL SELECT max(id) FROM kernels)");
+    if (largest > number_most)
+        die(EXIT_CODE_ENVIRONMENT,
+            "%s: a row has the number %lld, which lnbench gives to none: ask for the file again",
+            path, (long long)largest);
+    sqlite3_create_function(file->database, "hash_of_bits", 1,
+                            SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL,
+                            hash_of_bits, NULL, NULL);
+    if (store_ask_number(file, "SELECT count(*) FROM tensors WHERE hash IS NOT "
+                               "hash_of_bits(bits)") > 0)
+        die(EXIT_CODE_ENVIRONMENT,
+            "%s: a tensor has another hash than its bits: ask for the file again", path);
+    store_close(file);
+}
+
+/* copy.sql with the names of the columns of accuracies. */
+static char *copy_script(void)
+{
+    static const char word[] = "ACCURACIES";
+    const char *rest = strstr(copy_sql, "CREATE"), *at; /* behind the comment, which names it too */
+    text_buffer sql = {0};
+    for (; (at = strstr(rest, word)); rest = at + sizeof word - 1) {
+        text_add_bytes(&sql, rest, (size_t)(at - rest));
+        text_add(&sql, "bound_row_ulp, output_hash, ulp_histogram");
+        for (size_t i = 0; i < metric_count_all; i++)
+            text_format(&sql, ", %s", metric_list[i].name);
+    }
+    text_add(&sql, rest);
+    return sql.bytes;
+}
+
+int64_t store_copy_runs(result_store *store, const char *path, int64_t only, int64_t *first)
+{
+    char sql[512], *uri = store_uri(path), *script = copy_script();
+    /* Read-only: of a file that nobody uses nothing is made beside it. */
+    store_do(store, "ATTACH ?1 AS f", "s", uri);
+    store_begin(store);
+    snprintf(sql, sizeof sql,
+             "CREATE TEMP TABLE came AS SELECT id, row_number() OVER (ORDER BY id) + coalesce("
+             "(SELECT seq FROM main.sqlite_sequence WHERE name = 'runs'), 0) AS own FROM f.runs "
+             "WHERE %lld IN (0, id) AND origin NOT IN (SELECT origin FROM main.runs)",
+             (long long)only);
+    execute(store, sql, path);
+    int64_t count = store_ask_number(store, "SELECT count(*) FROM came");
+    *first = store_ask_number(
+        store, "SELECT coalesce((SELECT min(own) FROM came), (SELECT min(id) FROM main.runs WHERE "
+               "origin IN (SELECT origin FROM f.runs)))");
+    execute(store, script, path);
+    execute(store, "DROP TABLE temp.came", path);
+    store_finish(store);
+    store_execute(store, "DETACH f");
+    free(script);
+    free(uri);
+    return count;
+}
+
+/* A run of a database into a file of its own, without the hash behind its pages. */
+static void export_run(const char *database, int64_t run, const char *to)
+{
+    char mark[96];
+    int64_t first;
+    result_store *store = store_open(to, STORE_WRITE);
+    if (store_copy_runs(store, database, run, &first) != 1)
+        die(EXIT_CODE_ENVIRONMENT, "%s: no run %lld", database, (long long)run);
+    snprintf(mark, sizeof mark, "PRAGMA journal_mode = DELETE; PRAGMA application_id = %d; VACUUM",
+             STORE_EXPORTED_ID);
+    execute(store, mark, to);
+    store_close(store);
+}
+
+/* ---- a run within a page ---- */
+
+enum { LINE = 96 };
+static const char opening[] = "<script type=\"application/x-xz\" id=\"run\">\n",
+                  closing[] = "</script>\n", doctype[] = "<!DOCTYPE html>",
+                  letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+/* The last line has a hash of all before it, and is as long whatever the hash. */
+#define END_LINE "<!-- all before this line: %016" PRIx64 " -->\n"
+enum { END_LENGTH = sizeof "<!-- all before this line: 0123456789abcdef -->\n" - 1 };
+
+/* In base64 (RFC 4648, section 4), in lines. */
+void page_run_add(text_buffer *page, const text_buffer *packed)
+{
+    const unsigned char *bytes = (const unsigned char *)packed->bytes;
+    size_t size = packed->length;
+    text_add(page, opening);
+    for (size_t i = 0; i < size; i += 3) {
+        uint32_t three = (uint32_t)bytes[i] << 16;
+        three |= i + 1 < size ? (uint32_t)bytes[i + 1] << 8 : 0;
+        three |= i + 2 < size ? bytes[i + 2] : 0;
+        const char four[] = {letters[three >> 18], letters[three >> 12 & 63],
+                             i + 1 < size ? letters[three >> 6 & 63] : '=',
+                             i + 2 < size ? letters[three & 63] : '='};
+        text_add_bytes(page, four, sizeof four);
+        if ((i / 3 + 1) % (LINE / 4) == 0 || i + 3 >= size)
+            text_add(page, "\n");
+    }
+    text_add(page, closing);
+}
+
+void page_run_end(text_buffer *page)
+{
+    text_format(page, END_LINE, hash_bytes(HASH_START, page->bytes, page->length));
+}
+
+bool page_run_is_page(const char *bytes, size_t size)
+{
+    return size >= sizeof doctype && memcmp(bytes, doctype, sizeof doctype - 1) == 0;
+}
+
+/* From its first character to the one behind its last. */
+static bool find_run(const char *bytes, size_t size, size_t *begin, size_t *end)
+{
+    const char *at = memmem(bytes, size, opening, sizeof opening - 1);
+    if (!at)
+        return false;
+    *begin = (size_t)(at - bytes) + sizeof opening - 1;
+    const char *close = memmem(bytes + *begin, size - *begin, closing, sizeof closing - 1);
+    *end = close ? (size_t)(close - bytes) : size;
+    return close != NULL;
+}
+
+static _Noreturn void was_changed(const char *path)
+{
+    die(EXIT_CODE_ENVIRONMENT,
+        "%s: was changed after it was made, its hash tells: ask for it again", path);
+}
+
+/* False: something else stands there, which a browser may show. */
+static bool decode(char *bytes, size_t begin, size_t end, size_t *size)
+{
+    size_t count = 0;
+    uint32_t four = 0;
+    *size = 0;
+    for (size_t i = begin; i < end; i++) {
+        const char *letter = bytes[i] ? strchr(letters, bytes[i]) : NULL;
+        if (!letter && bytes[i] != '\n' && bytes[i] != '=')
+            return false;
+        if (!letter)
+            continue;
+        four = four << 6 | (uint32_t)(letter - letters);
+        count++;
+        if (count % 4 != 1)
+            bytes[(*size)++] = (char)(four >> (6 - 2 * ((count + 3) % 4)));
+    }
+    return true;
+}
+
+/* Unpacks it from base64 in place, and returns its size. */
+static size_t take_run(const char *path, char *bytes, size_t size)
+{
+    size_t begin, end, packed, before = size > END_LENGTH ? size - END_LENGTH : 0;
+    char end_line[END_LENGTH + 1];
+    if (!find_run(bytes, size, &begin, &end))
+        die(EXIT_CODE_ENVIRONMENT,
+            "%s: a page that does not hold its run: draw it again with 'lnbench report'", path);
+    snprintf(end_line, sizeof end_line, END_LINE, hash_bytes(HASH_START, bytes, before));
+    if (memcmp(bytes + before, end_line, size - before) != 0 || !decode(bytes, begin, end, &packed))
+        was_changed(path);
+    return packed;
+}
+
+size_t page_run_cut(char *bytes, size_t size)
+{
+    size_t begin, end, outer = sizeof opening - 1, behind = sizeof closing - 1;
+    if (!find_run(bytes, size, &begin, &end))
+        return size;
+    size_t left = size - end - behind;
+    memmove(bytes + begin - outer, bytes + end + behind, left);
+    size = begin - outer + left;
+    return size >= END_LENGTH ? size - END_LENGTH : size;
+}
+
+/* ---- a run as a file ---- */
 
 static void hash_sha256(const char *bytes, size_t size, unsigned char hash[SHA256_BYTES])
 {
@@ -30,18 +252,6 @@ static void hash_sha256(const char *bytes, size_t size, unsigned char hash[SHA25
     memcpy(hash, block.raw_check, SHA256_BYTES);
 }
 
-static void pack_xz(const text_buffer *bytes, unsigned preset, text_buffer *packed)
-{
-    size_t room = lzma_stream_buffer_bound(bytes->length), size = 0;
-    unsigned char *made = allocate(room);
-    if (lzma_easy_buffer_encode(preset, LZMA_CHECK_SHA256, NULL,
-                                (const unsigned char *)bytes->bytes, bytes->length, made, &size,
-                                room) != LZMA_OK)
-        die_of_memory(room);
-    text_add_bytes(packed, (const char *)made, size);
-    free(made);
-}
-
 void run_file_make(const char *database, int64_t run, unsigned preset, text_buffer *bytes)
 {
     char path[1100];
@@ -49,15 +259,23 @@ void run_file_make(const char *database, int64_t run, unsigned preset, text_buff
     text_buffer plain = {0};
     const char *folder = temporary_folder_make("export");
     snprintf(path, sizeof path, "%s/run.db", folder);
-    store_export_run(database, run, path);
+    export_run(database, run, path);
     read_whole_file(path, &plain);
     temporary_folder_remove(folder);
     hash_sha256(plain.bytes, plain.length, hash);
     text_add_bytes(&plain, (const char *)hash, sizeof hash);
-    if (preset != PACK_NOT)
-        pack_xz(&plain, preset, bytes);
-    else
+    if (preset == PACK_NOT) {
         text_add_bytes(bytes, plain.bytes, plain.length);
+    } else {
+        size_t room = lzma_stream_buffer_bound(plain.length), size = 0;
+        unsigned char *packed = allocate(room);
+        if (lzma_easy_buffer_encode(preset, LZMA_CHECK_SHA256, NULL,
+                                    (const unsigned char *)plain.bytes, plain.length, packed, &size,
+                                    room) != LZMA_OK)
+            die_of_memory(room);
+        text_add_bytes(bytes, (const char *)packed, size);
+        free(packed);
+    }
     text_free(&plain);
 }
 
@@ -72,12 +290,6 @@ static bool is_exported(const char *header)
     const unsigned char *id = (const unsigned char *)header + APPLICATION_ID_AT;
     return ((uint32_t)id[0] << 24 | (uint32_t)id[1] << 16 | (uint32_t)id[2] << 8 | id[3]) ==
            STORE_EXPORTED_ID;
-}
-
-static _Noreturn void was_changed(const char *path)
-{
-    die(EXIT_CODE_ENVIRONMENT,
-        "%s: was changed after it was made, its hash tells: ask for it again", path);
 }
 
 static void check_hash(const char *path, const text_buffer *database)
@@ -108,8 +320,6 @@ static void unpack(const char *path, const char *bytes, size_t size, text_buffer
     if (status == LZMA_OK)
         die(EXIT_CODE_ENVIRONMENT, "%s: larger than %zu MiB, unpacked", path,
             RUN_FILE_MOST_BYTES >> 20);
-    if (status == LZMA_MEM_ERROR)
-        die_of_memory(sizeof piece);
     if (status == LZMA_MEMLIMIT_ERROR)
         die(EXIT_CODE_ENVIRONMENT, "%s: unpacking it takes more than %d MiB of memory", path,
             UNPACKER_MEMORY_MOST >> 20);
@@ -118,40 +328,14 @@ static void unpack(const char *path, const char *bytes, size_t size, text_buffer
             "%s: its xz data is damaged or was cut short: copy the file again", path);
 }
 
-static bool is_packed(const char *bytes, size_t size)
-{
-    static const char magic[6] = "\xfd"
-                                 "7zXZ"; /* tukaani.org/xz/xz-file-format.txt, 2.1.1.1 */
-    return size >= sizeof magic && memcmp(bytes, magic, sizeof magic) == 0;
-}
-
-/* JSON lines, which export wrote until format 16. */
-static bool is_lines(const char *bytes, size_t size)
-{
-    static const char sign[] = "lnbench-record-";
-    return size > 0 && bytes[0] == '{' &&
-           memmem(bytes, size < 4096 ? size : 4096, sign, sizeof sign - 1);
-}
-
 static _Noreturn void no_run(const char *path, const char *bytes, size_t size)
 {
-    if (is_lines(bytes, size))
+    /* JSON lines, which export wrote until format 16. */
+    static const char sign[] = "lnbench-record-";
+    if (size > 0 && bytes[0] == '{' &&
+        memmem(bytes, size < 4096 ? size : 4096, sign, sizeof sign - 1))
         die(EXIT_CODE_ENVIRONMENT, "%s: " MADE_BY_OLDER, path);
     die(EXIT_CODE_ENVIRONMENT, "%s: not a run as 'lnbench export --format db' writes it", path);
-}
-
-/* What is packed is unpacked into a temporary file. */
-static void open_packed(run_file *file, const char *path, const char *bytes, size_t size)
-{
-    text_buffer unpacked = {0};
-    unpack(path, bytes, size, &unpacked);
-    if (!is_database(unpacked.bytes, unpacked.length))
-        no_run(path, unpacked.bytes, unpacked.length);
-    check_hash(path, &unpacked);
-    file->folder = temporary_folder_make("run");
-    snprintf(file->database, sizeof file->database, "%s/run.db", file->folder);
-    write_whole_file(file->database, &unpacked);
-    text_free(&unpacked);
 }
 
 /* All of a file, but of a store, which may be large, the beginning alone. */
@@ -175,22 +359,31 @@ static void read_file(const char *path, text_buffer *bytes)
 
 run_file run_file_open(const char *path)
 {
-    text_buffer bytes = {0};
+    static const char xz[6] = "\xfd"
+                              "7zXZ"; /* tukaani.org/xz/xz-file-format.txt, 2.1.1.1 */
+    text_buffer bytes = {0}, unpacked = {0};
     run_file file = {.folder = NULL};
     read_file(path, &bytes);
     size_t size = bytes.length;
-    snprintf(file.database, sizeof file.database, "%s", path);
     if (is_database(bytes.bytes, size)) {
         check_hash(path, &bytes);
-    } else if (page_run_is_page(bytes.bytes, size)) {
-        size = page_run_take(path, bytes.bytes, size);
-        open_packed(&file, path, bytes.bytes, size);
-    } else if (is_packed(bytes.bytes, size)) {
-        open_packed(&file, path, bytes.bytes, size);
+        snprintf(file.database, sizeof file.database, "%s", path);
     } else {
-        no_run(path, bytes.bytes, size);
+        if (page_run_is_page(bytes.bytes, size))
+            size = take_run(path, bytes.bytes, size);
+        else if (size < sizeof xz || memcmp(bytes.bytes, xz, sizeof xz) != 0)
+            no_run(path, bytes.bytes, size);
+        unpack(path, bytes.bytes, size, &unpacked);
+        if (!is_database(unpacked.bytes, unpacked.length))
+            no_run(path, unpacked.bytes, unpacked.length);
+        check_hash(path, &unpacked);
+        file.folder = temporary_folder_make("run");
+        snprintf(file.database, sizeof file.database, "%s/run.db", file.folder);
+        write_whole_file(file.database, &unpacked);
     }
+    text_free(&unpacked);
     text_free(&bytes);
+    check_rows(file.database);
     return file;
 }
 
@@ -199,125 +392,4 @@ void run_file_close(run_file *file)
     if (file->folder)
         temporary_folder_remove(file->folder);
     file->folder = NULL;
-}
-
-enum {
-    LINE = 96,
-};
-static const char opening[] = "<script type=\"application/x-xz\" id=\"run\">\n",
-                  closing[] = "</script>\n", doctype[] = "<!DOCTYPE html>",
-                  letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-/* Base64 (RFC 4648, section 4), in lines. */
-static void add_base64(text_buffer *out, const unsigned char *bytes, size_t size)
-{
-    for (size_t i = 0; i < size; i += 3) {
-        uint32_t three = (uint32_t)bytes[i] << 16;
-        three |= i + 1 < size ? (uint32_t)bytes[i + 1] << 8 : 0;
-        three |= i + 2 < size ? bytes[i + 2] : 0;
-        const char four[] = {letters[three >> 18], letters[three >> 12 & 63],
-                             i + 1 < size ? letters[three >> 6 & 63] : '=',
-                             i + 2 < size ? letters[three & 63] : '='};
-        text_add_bytes(out, four, sizeof four);
-        if ((i / 3 + 1) % (LINE / 4) == 0 || i + 3 >= size)
-            text_add(out, "\n");
-    }
-}
-
-void page_run_add(text_buffer *page, const text_buffer *packed)
-{
-    text_add(page, opening);
-    add_base64(page, (const unsigned char *)packed->bytes, packed->length);
-    text_add(page, closing);
-}
-
-static void add_end(text_buffer *page, uint64_t hash)
-{
-    text_format(page, "<!-- all before this line: %016" PRIx64 " -->\n", hash);
-}
-
-void page_run_end(text_buffer *page)
-{
-    add_end(page, hash_bytes(HASH_START, page->bytes, page->length));
-}
-
-bool page_run_is_page(const char *bytes, size_t size)
-{
-    return size >= sizeof doctype && memcmp(bytes, doctype, sizeof doctype - 1) == 0;
-}
-
-/* From its first character to the one behind its last. */
-static bool find_run(const char *bytes, size_t size, size_t *begin, size_t *end)
-{
-    const char *at = memmem(bytes, size, opening, sizeof opening - 1);
-    if (!at)
-        return false;
-    *begin = (size_t)(at - bytes) + sizeof opening - 1;
-    const char *close = memmem(bytes + *begin, size - *begin, closing, sizeof closing - 1);
-    *end = close ? (size_t)(close - bytes) : size;
-    return close != NULL;
-}
-
-/* Of the last line; every one has as many. */
-static size_t end_length(void)
-{
-    text_buffer end = {0};
-    add_end(&end, 0);
-    size_t length = end.length;
-    text_free(&end);
-    return length;
-}
-
-static bool is_whole(const char *bytes, size_t size)
-{
-    text_buffer end = {0};
-    size_t before = size - end_length();
-    if (size < end_length())
-        return false;
-    add_end(&end, hash_bytes(HASH_START, bytes, before));
-    bool whole = memcmp(bytes + before, end.bytes, end.length) == 0;
-    text_free(&end);
-    return whole;
-}
-
-/* False: something else stands there, which a browser may show. */
-static bool decode(char *bytes, size_t begin, size_t end, size_t *size)
-{
-    size_t count = 0;
-    uint32_t four = 0;
-    *size = 0;
-    for (size_t i = begin; i < end; i++) {
-        const char *letter = bytes[i] ? strchr(letters, bytes[i]) : NULL;
-        if (!letter && bytes[i] != '\n' && bytes[i] != '=')
-            return false;
-        if (!letter)
-            continue;
-        four = four << 6 | (uint32_t)(letter - letters);
-        count++;
-        if (count % 4 != 1)
-            bytes[(*size)++] = (char)(four >> (6 - 2 * ((count + 3) % 4)));
-    }
-    return true;
-}
-
-size_t page_run_take(const char *path, char *bytes, size_t size)
-{
-    size_t begin, end, packed;
-    if (!find_run(bytes, size, &begin, &end))
-        die(EXIT_CODE_ENVIRONMENT,
-            "%s: a page that does not hold its run: draw it again with 'lnbench report'", path);
-    if (!is_whole(bytes, size) || !decode(bytes, begin, end, &packed))
-        was_changed(path);
-    return packed;
-}
-
-size_t page_run_cut(char *bytes, size_t size)
-{
-    size_t begin, end, outer = sizeof opening - 1, behind = sizeof closing - 1;
-    if (!find_run(bytes, size, &begin, &end))
-        return size;
-    size_t left = size - end - behind;
-    memmove(bytes + begin - outer, bytes + end + behind, left);
-    size = begin - outer + left;
-    return size >= end_length() ? size - end_length() : size;
 }

@@ -29,8 +29,8 @@ typedef struct run_file {
     const char *folder;  /* of the copy; NULL: there is none */
 } run_file;
 
-/* Ends the program (7) where the file cannot be read, is no database, was changed after it was exported, or unpacks
- * to more than RUN_FILE_MOST_BYTES. */
+/* Ends the program (7) where the file cannot be read, is no database of runs, was changed after it was exported, is
+ * damaged, or unpacks to more than RUN_FILE_MOST_BYTES: the runs of what is returned can be copied. */
 #define RUN_FILE_MOST_BYTES ((size_t)256 << 20)
 run_file run_file_open(const char *path);
 /* Removes the temporary copy, which goes at the end of the program otherwise. */
@@ -40,9 +40,7 @@ void run_file_close(run_file *file);
  * last line, a hash of all before it.
  *
  *     page_run_add(&page, &packed);         // in the body: <script type="application/x-xz" id="run">...
- *     page_run_end(&page);                 // behind it all
- *     ...
- *     size_t packed = page_run_take("index.html", bytes, size);   // bytes[0..packed): xz
+ *     page_run_end(&page);                  // behind it all
  */
 
 /* packed: of run_file_make(). */
@@ -50,9 +48,6 @@ void page_run_add(text_buffer *page, const text_buffer *packed);
 void page_run_end(text_buffer *page);
 
 bool page_run_is_page(const char *bytes, size_t size);
-/* In place; returns the size of the packed run. Ends the program (7): a page that was changed after it was made, or
- * that has no run. */
-size_t page_run_take(const char *path, char *bytes, size_t size);
 /* In place: leaves what a reader sees, without the run and the last line. Returns the new size. */
 size_t page_run_cut(char *bytes, size_t size);
 

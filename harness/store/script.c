@@ -1,44 +1,40 @@
-#include "store/script.h"
+/* Scripts: SQL over the views, for charts, pages and exports, and the functions of ours that it has beside SQLite's. No
+ * view uses these, so that other programs read the views as we do. */
 #include "base/allocate.h"
 #include "base/text.h"
+#include "domain/convention.h"
+#include "domain/kernel.h"
+#include "exact/apart.h"
 #include "store/internal.h"
+#include "store/standing.h"
 #include <math.h>
-#include <stdarg.h>
-#include <string.h>
 
-static const char doing[] = "make a table";
+/* ---- TEMP tables ---- */
 
 /* query_only forbids TEMP tables as well; what is open to be read stays so. */
 void store_scratch_begin(result_store *store)
 {
-    store_execute(store, "PRAGMA query_only = OFF; SAVEPOINT scratch", doing);
+    store_execute(store, "PRAGMA query_only = OFF; SAVEPOINT scratch");
 }
 
 void store_scratch_end(result_store *store)
 {
-    bool only = sqlite3_db_readonly(store->database, "main") == 1;
-    sqlite3_exec(store->database, "ROLLBACK TO scratch; RELEASE scratch", NULL, NULL, NULL);
-    if (only && sqlite3_get_autocommit(store->database))
-        sqlite3_exec(store->database, "PRAGMA query_only = ON", NULL, NULL, NULL);
-}
-
-static sqlite3_stmt *prepare_statement(result_store *store, const char *sql)
-{
-    sqlite3_stmt *statement = NULL;
-    store_check(store, sqlite3_prepare_v2(store->database, sql, -1, &statement, NULL), doing);
-    return statement;
+    store_execute(store, "ROLLBACK TO scratch; RELEASE scratch");
+    if (sqlite3_db_readonly(store->database, "main") == 1 &&
+        sqlite3_get_autocommit(store->database))
+        store_execute(store, "PRAGMA query_only = ON");
 }
 
 void store_script(result_store *store, const char *sql)
 {
-    store_execute(store, sql, doing);
+    store_execute(store, sql);
 }
 
 void store_put_table(result_store *store, const char *name, const char *columns)
 {
     char sql[512];
     snprintf(sql, sizeof sql, "CREATE TEMP TABLE %s (%s)", name, columns);
-    store_execute(store, sql, doing);
+    store_execute(store, sql);
 }
 
 void store_put_line(result_store *store, const char *name, const char *types, ...)
@@ -49,12 +45,12 @@ void store_put_line(result_store *store, const char *name, const char *types, ..
     for (const char *type = types; *type; type++)
         text_add(&sql, type == types ? "?" : ", ?");
     text_add(&sql, ")");
-    sqlite3_stmt *statement = prepare_statement(store, sql.bytes);
+    sqlite3_stmt *statement = store_prepare(store, sql.bytes);
     text_free(&sql);
     va_start(values, types);
     store_bind_list(statement, 1, types, values);
     va_end(values);
-    store_step(store, statement, doing);
+    store_step(store, statement);
     sqlite3_finalize(statement);
 }
 
@@ -62,36 +58,47 @@ void store_put_line(result_store *store, const char *name, const char *types, ..
 
 static stored_cell read_cell(sqlite3_stmt *statement, int column)
 {
-    stored_cell cell = {.kind = CELL_NONE, .real = NAN};
     const char *text;
     switch (sqlite3_column_type(statement, column)) {
     case SQLITE_INTEGER:
-        cell.kind = CELL_WHOLE;
-        cell.whole = sqlite3_column_int64(statement, column);
-        cell.real = (double)cell.whole;
-        break;
+        return (stored_cell){.kind = CELL_WHOLE,
+                             .whole = sqlite3_column_int64(statement, column),
+                             .real = sqlite3_column_double(statement, column)};
     case SQLITE_FLOAT:
-        cell.kind = CELL_REAL;
-        cell.real = sqlite3_column_double(statement, column);
-        break;
+        return (stored_cell){.kind = CELL_REAL, .real = sqlite3_column_double(statement, column)};
     case SQLITE_NULL:
-        break;
+        return (stored_cell){.kind = CELL_NONE, .real = NAN};
     default:
-        cell.kind = CELL_TEXT;
-        text = (const char *)sqlite3_column_text(statement, column);
-        cell.text = allocate_copy(text ? text : "", strlen(text ? text : "") + 1);
+        text = store_text(statement, column);
+        return (stored_cell){
+            .kind = CELL_TEXT, .real = NAN, .text = allocate_copy(text, strlen(text) + 1)};
     }
-    return cell;
 }
 
-static void add_row(sqlite3_stmt *statement, stored_table *table)
+static stored_table table_of(sqlite3_stmt *statement)
 {
-    for (size_t i = 0; i < table->columns; i++) {
-        size_t place = table->rows * table->columns + i;
-        table->cells = allocate_room(table->cells, place, sizeof *table->cells);
-        table->cells[place] = read_cell(statement, (int)i);
+    stored_table table = {.columns = (size_t)sqlite3_column_count(statement)};
+    table.names = allocate_zeroed(table.columns + 1, sizeof *table.names);
+    for (size_t i = 0; i < table.columns; i++) {
+        const char *word = sqlite3_column_name(statement, (int)i);
+        table.names[i] = allocate_copy(word, strlen(word) + 1);
     }
-    table->rows++;
+    return table;
+}
+
+/* Adds rows until there are `most`; false: there are no more. */
+static bool read_rows(const result_store *store, sqlite3_stmt *statement, size_t most,
+                      stored_table *table)
+{
+    while (table->rows < most && store_next(store, statement)) {
+        for (size_t i = 0; i < table->columns; i++) {
+            size_t place = table->rows * table->columns + i;
+            table->cells = allocate_room(table->cells, place, sizeof *table->cells);
+            table->cells[place] = read_cell(statement, (int)i);
+        }
+        table->rows++;
+    }
+    return table->rows == most;
 }
 
 static void free_cells(stored_table *table)
@@ -103,71 +110,42 @@ static void free_cells(stored_table *table)
     table->rows = 0;
 }
 
-static void name_columns(sqlite3_stmt *statement, stored_table *table)
-{
-    *table = (stored_table){.columns = (size_t)sqlite3_column_count(statement)};
-    table->names = allocate_zeroed(table->columns + 1, sizeof *table->names);
-    for (size_t i = 0; i < table->columns; i++) {
-        const char *word = sqlite3_column_name(statement, (int)i);
-        table->names[i] = allocate_copy(word, strlen(word) + 1);
-    }
-}
-
-static stored_table read_table(result_store *store, sqlite3_stmt *statement)
-{
-    stored_table table;
-    name_columns(statement, &table);
-    while (store_next(store, statement))
-        add_row(statement, &table);
-    sqlite3_finalize(statement);
-    return table;
-}
-
 void store_query(result_store *store, const char *sql, int64_t run, size_t most,
                  void (*take)(void *context, const stored_table *part), void *context)
 {
-    stored_table part;
-    sqlite3_stmt *statement = prepare_statement(store, sql);
+    sqlite3_stmt *statement = store_prepare(store, sql);
     sqlite3_bind_int64(statement, 1, run);
-    name_columns(statement, &part);
-    bool row, taken = false;
+    stored_table part = table_of(statement);
+    bool more, taken = false;
     do {
-        while ((row = store_next(store, statement))) {
-            add_row(statement, &part);
-            if (part.rows == most)
-                break;
-        }
+        more = read_rows(store, statement, most, &part);
         if (part.rows > 0 || !taken)
             take(context, &part);
         free_cells(&part);
         taken = true;
-    } while (row);
+    } while (more);
     sqlite3_finalize(statement);
     stored_table_free(&part);
+}
+
+stored_table store_ask(result_store *store, const char *sql, const char *types, ...)
+{
+    va_list values;
+    sqlite3_stmt *statement = store_prepare(store, sql);
+    va_start(values, types);
+    store_bind_list(statement, 1, types, values);
+    va_end(values);
+    stored_table table = table_of(statement);
+    read_rows(store, statement, SIZE_MAX, &table);
+    sqlite3_finalize(statement);
+    return table;
 }
 
 stored_table store_get_table(result_store *store, const char *name)
 {
     char sql[128];
     snprintf(sql, sizeof sql, "SELECT * FROM temp.%s", name);
-    return read_table(store, prepare_statement(store, sql));
-}
-
-stored_table store_ask(result_store *store, const char *sql, const char *types, ...)
-{
-    va_list values;
-    sqlite3_stmt *statement = prepare_statement(store, sql);
-    va_start(values, types);
-    store_bind_list(statement, 1, types, values);
-    va_end(values);
-    return read_table(store, statement);
-}
-
-stored_table store_temp_names(result_store *store, const char *glob)
-{
-    return store_ask(store,
-                     "SELECT name FROM sqlite_temp_schema WHERE type = 'table' AND name GLOB ?1",
-                     "s", glob);
+    return store_ask(store, sql, "");
 }
 
 void stored_table_free(stored_table *table)
@@ -235,4 +213,159 @@ json_t *table_object(const stored_table *table, size_t row, const char *first, c
                                                        : json_figure(cell->real));
     }
     return object;
+}
+
+/* ---- functions: what SQL cannot say ---- */
+
+static const char *text_at(sqlite3_value *value)
+{
+    const char *text = (const char *)sqlite3_value_text(value);
+    return text ? text : "";
+}
+
+static double real_at(sqlite3_value *value)
+{
+    return sqlite3_value_type(value) == SQLITE_NULL ? (double)NAN : sqlite3_value_double(value);
+}
+
+static ln_type type_at(sqlite3_value *value)
+{
+    ln_type type = LN_F32;
+    dtype_from_name(text_at(value), &type);
+    return type;
+}
+
+static void give_text(sqlite3_context *context, const char *text)
+{
+    sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
+}
+
+/* kernel_label(name, type, isa) */
+static void label_of(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    char label[NAME_MAX_LENGTH];
+    (void)count;
+    kernel_label(text_at(values[0]), text_at(values[1]), text_at(values[2]), label, sizeof label);
+    give_text(context, label);
+}
+
+/* kernel_matches(glob, name) */
+static void match_kernel(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    sqlite3_result_int(context, kernel_name_matches(text_at(values[0]), text_at(values[1])));
+}
+
+/* cache_phrase(cache) */
+static void phrase_of_cache(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    cache_state cache = CACHE_HOT;
+    (void)count;
+    cache_from_name(text_at(values[0]), &cache);
+    give_text(context, cache_phrase(cache));
+}
+
+/* roof_words(kernel) */
+static void words_of_roof(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    give_text(context, roof_words(text_at(values[0])));
+}
+
+/* operation_title(operation) */
+static void title_of_operation(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    ln_operation kind;
+    (void)count;
+    if (operation_from_name(text_at(values[0]), &kind))
+        give_text(context, operations[kind]->title);
+}
+
+/* no_digit(types), rough_limit(types) */
+static void no_digit_of(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    sqlite3_result_double(context, dtype_no_digit(type_at(values[0])));
+}
+
+static void rough_limit_of(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    sqlite3_result_double(context, error_rough_limit(type_at(values[0])));
+}
+
+/* error_class(judged, error, types) */
+static void class_of_error(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    const error_sum sum = {.judged = (size_t)sqlite3_value_int64(values[0]),
+                           .error = real_at(values[1])};
+    (void)count;
+    sqlite3_result_int(context, (int)error_class_of(&sum, type_at(values[2])));
+}
+
+/* error_words(error, types, verdict, reason): the verdict of the case that has it */
+static void words_of_error(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    case_verdict verdict = {.kind = VERDICT_PENDING};
+    char words[ERROR_WORDS];
+    (void)count;
+    verdict_from_words(text_at(values[2]), text_at(values[3]), &verdict.kind);
+    give_text(context, error_in_words(real_at(values[0]), type_at(values[1]), &verdict, words));
+}
+
+/* affine(convention): the form of its parameters as a number, NULL where it is no convention */
+static void affine_of(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    ln_convention convention;
+    error ignored = {0};
+    (void)count;
+    if (convention_parse(text_at(values[0]), &convention, &ignored))
+        sqlite3_result_int(context, convention.operation == LN_OPERATION_RMSNORM
+                                        ? (int)convention.weight
+                                        : (int)convention.affine);
+}
+
+/* apart_ulp, apart_relative(asked, computed, hidden, std): how far two conventions lie apart on a row of
+ * +-std in turn */
+static void distance_of(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    ln_convention both[2];
+    ln_apart apart[4];
+    error ignored = {0};
+    (void)count;
+    if (convention_parse(text_at(values[0]), &both[0], &ignored) &&
+        convention_parse(text_at(values[1]), &both[1], &ignored) &&
+        ln_reference_apart(both, 2, (size_t)sqlite3_value_int64(values[2]),
+                           (float)real_at(values[3]), apart))
+        sqlite3_result_double(context,
+                              sqlite3_user_data(context) ? apart[1].relative : apart[1].row_ulp);
+}
+
+void store_add_functions(const result_store *store)
+{
+    static int relative;
+    static const struct {
+        const char *name;
+        int arguments;
+        void (*function)(sqlite3_context *, int, sqlite3_value **);
+        void *context;
+    } functions[] = {
+        {"kernel_label", 3, label_of, NULL},
+        {"kernel_matches", 2, match_kernel, NULL},
+        {"cache_phrase", 1, phrase_of_cache, NULL},
+        {"copy_words", 1, words_of_roof, NULL},
+        {"operation_title", 1, title_of_operation, NULL},
+        {"no_digit", 1, no_digit_of, NULL},
+        {"rough_limit", 1, rough_limit_of, NULL},
+        {"error_class", 3, class_of_error, NULL},
+        {"error_words", 4, words_of_error, NULL},
+        {"affine", 1, affine_of, NULL},
+        {"apart_ulp", 4, distance_of, NULL},
+        {"apart_relative", 4, distance_of, &relative},
+    };
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        store_check(store, sqlite3_create_function(
+                               store->database, functions[i].name, functions[i].arguments,
+                               SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY,
+                               functions[i].context, functions[i].function, NULL, NULL));
 }

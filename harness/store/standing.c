@@ -1,75 +1,51 @@
 #include "store/standing.h"
 #include "base/allocate.h"
 #include "base/text.h"
+#include "recommended_sql.h" /* the files of the same names, as bytes */
+#include "standing_sql.h"
 #include "store/internal.h"
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-static const record_field sum_fields[] = {
-    FIELD(COUNT, error_sum, judged),
-    {"failed", FIELD_COUNT, offsetof(error_sum, wrong), 0, NULL},
-    {"type_limited", FIELD_COUNT, offsetof(error_sum, limited), 0, NULL},
-    {"has_correct_digits", FIELD_COUNT, offsetof(error_sum, usable), 0, NULL},
-    FIELD(COUNT, error_sum, checked),
-    FIELD(COUNT, error_sum, apart),
-    FIELD(REAL, error_sum, error),
-    {"case_id", FIELD_COUNT, offsetof(error_sum, at), 0, NULL},
-};
-
-static const record_field standing_fields[] = {
-    TEXT_FIELD(kernel_standing, kernel),
-    WORD_FIELD(kernel_standing, dtype, dtype_names),
-    FIELD(REAL, kernel_standing, lost_from),
-    FIELD(FLAG, kernel_standing, rounded),
-    FIELD(COUNT, kernel_standing, fault),
-    WORD_FIELD(kernel_standing, operation, operation_names),
-};
-
-static void take_standing(const result_store *store, sqlite3_stmt *statement, kernel_standing *own)
-{
-    char role[16];
-    *own = (kernel_standing){0};
-    store_copy_text(statement, store_column(statement, "role"), role, sizeof role);
-    own->role = kernel_role_from_word(role);
-    for (int scope = 0; scope < SCOPES; scope++)
-        own->errors[scope].error = NAN;
-    store_take(store, statement, FIELDS(standing_fields), own);
-}
-
-static void take_sum(const result_store *store, sqlite3_stmt *statement, error_sum *sum)
-{
-    store_take(store, statement, FIELDS(sum_fields), sum);
-}
-
-/* The scope of a row; SCOPES: nothing was judged. */
-static int scope_of(sqlite3_stmt *statement)
-{
-    static const char *const names[] = {"all", "any", "ordinary", "edge_case", "adversarial"};
-    char word[16];
-    store_copy_text(statement, store_column(statement, "scope"), word, sizeof word);
-    return (int)word_find(word, WORDS(names));
-}
+#define SUM_FIELDS_AT(type, place)                                                                 \
+    FIELD_AT(COUNT, type, "judged", place judged), FIELD_AT(COUNT, type, "failed", place wrong),   \
+        FIELD_AT(COUNT, type, "type_limited", place limited),                                      \
+        FIELD_AT(COUNT, type, "has_correct_digits", place usable),                                 \
+        FIELD_AT(COUNT, type, "checked", place checked),                                           \
+        FIELD_AT(COUNT, type, "apart", place apart), FIELD_AT(REAL, type, "error", place error),   \
+        FIELD_AT(COUNT, type, "case_id", place at)
 
 standing_list store_standings(result_store *store, int64_t run)
 {
-    sqlite3_stmt *statement = store_bound(store, STATEMENT_STANDING, "is", run, "");
+    static const record_field fields[] = {
+        FIELD(NAME, kernel_standing, kernel),
+        WORD_FIELD(kernel_standing, dtype, dtype_names),
+        WORD_FIELD(kernel_standing, role, kernel_role_words),
+        FIELD(REAL, kernel_standing, lost_from),
+        FIELD(FLAG, kernel_standing, rounded),
+        FIELD(COUNT, kernel_standing, fault),
+        WORD_FIELD(kernel_standing, operation, operation_names),
+    };
+    static const record_field sum_fields[] = {SUM_FIELDS_AT(error_sum, )};
+    static const char *const scopes[] = {"all", "any", "ordinary", "edge_case", "adversarial"};
+    sqlite3_stmt *statement = store_bound(store, standing_sql, "is", run, "");
     standing_list list = {0};
     while (store_next(store, statement)) {
-        kernel_standing read;
-        const kernel_standing *last =
-            list.count ? &list.standings[list.count - 1] : NULL; /* its rows stand together */
-        int scope = scope_of(statement);
-        take_standing(store, statement, &read);
+        kernel_standing read = {0};
+        kernel_standing *last = list.count ? &list.standings[list.count - 1] : NULL;
+        size_t scope = word_find(store_text(statement, 6), WORDS(scopes)); /* none: not judged */
+        store_take(store, statement, FIELDS(fields), &read);
+        for (int i = 0; i < SCOPES; i++)
+            read.errors[i].error = NAN;
         if (is_roof(read.kernel))
             continue;
+        /* The rows of a kernel and type stand together. */
         if (!last || strcmp(last->kernel, read.kernel) != 0 || last->dtype != read.dtype) {
             list.standings = allocate_room(list.standings, list.count, sizeof *list.standings);
-            list.standings[list.count++] = read;
+            last = &list.standings[list.count++];
+            *last = read;
         }
         if (scope < SCOPES)
-            take_sum(store, statement, &list.standings[list.count - 1].errors[scope]);
+            store_take(store, statement, FIELDS(sum_fields), &last->errors[scope]);
     }
     return list;
 }
@@ -83,14 +59,6 @@ const kernel_standing *standing_of(const standing_list *list, const char *kernel
 }
 
 /* ---- which kernel to call ---- */
-
-static void take_role(const result_store *store, sqlite3_stmt *statement, void *row)
-{
-    char role[16];
-    (void)store;
-    store_copy_text(statement, store_column(statement, "role"), role, sizeof role);
-    ((ranked_kernel *)row)->role = kernel_role_from_word(role);
-}
 
 /* The words as a JSON array; "": all kernels. */
 static char *words_json(const word_list *words)
@@ -124,11 +92,12 @@ static void note_answers(kernel_ranking *ranking)
     }
 }
 
-static sqlite3_stmt *bound_at(result_store *store, statement_kind kind,
-                              const recommend_wanted *wanted, const char *words)
+/* The parameters that the two queries share, with the numbers that recommended.sql tells. */
+static sqlite3_stmt *bound_at(result_store *store, const char *sql, const recommend_wanted *wanted,
+                              const char *words)
 {
     const case_key *at = &wanted->at;
-    sqlite3_stmt *statement = store_statement(store, kind);
+    sqlite3_stmt *statement = store_bound(store, sql, "");
     store_bind(statement, 2, "ss", operation_name(at->operation), dtype_name(at->dtype));
     store_bind(statement, 7, "siisis", at->convention, (int64_t)at->rows, (int64_t)at->hidden,
                cache_name(at->cache), (int64_t)at->threads, at->input);
@@ -139,8 +108,9 @@ static sqlite3_stmt *bound_at(result_store *store, statement_kind kind,
 kernel_ranking store_recommend(result_store *store, const recommend_wanted *wanted)
 {
     static const record_field fields[] = {
-        TEXT_FIELD(ranked_kernel, kernel),
-        TEXT_FIELD(ranked_kernel, dispatched),
+        FIELD(NAME, ranked_kernel, kernel),
+        WORD_FIELD(ranked_kernel, role, kernel_role_words),
+        FIELD(TEXT, ranked_kernel, dispatched),
         FIELD(COUNT, ranked_kernel, case_id),
         FIELD(REAL, ranked_kernel, time_ns),
         FIELD(REAL, ranked_kernel, time_lo_ns),
@@ -155,20 +125,20 @@ kernel_ranking store_recommend(result_store *store, const recommend_wanted *want
         FIELD(FLAG, ranked_kernel, other_param),
         FIELD(FLAG, ranked_kernel, proven),
         FIELD(FLAG, ranked_kernel, in_budget),
-        TEXT_FIELD(ranked_kernel, doubt),
+        FIELD(TEXT, ranked_kernel, doubt),
         FIELD(FLAG, ranked_kernel, within),
         FIELD(FLAG, ranked_kernel, near),
         FIELD(FLAG, ranked_kernel, recommended),
         FIELD(FLAG, ranked_kernel, sooner_than_fastest),
         FIELD(FLAG, ranked_kernel, sooner_than_best),
     };
-    static const row_form form = {sizeof(ranked_kernel), FIELDS(fields), take_role};
     char *words = words_json(wanted->kernels);
     kernel_ranking ranking = {0};
-    sqlite3_stmt *statement = bound_at(store, STATEMENT_RECOMMENDED, wanted, words);
+    sqlite3_stmt *statement = bound_at(store, recommended_sql, wanted, words);
     store_bind(statement, 1, "i", wanted->run);
     store_bind(statement, 4, "did", wanted->budget, (int64_t)wanted->proven, wanted->kappa);
-    ranking.count = store_list(store, statement, &form, &ranking.kernels);
+    ranking.count =
+        store_list(store, statement, sizeof *ranking.kernels, FIELDS(fields), &ranking.kernels);
     free(words);
     note_answers(&ranking);
     return ranking;
@@ -184,10 +154,20 @@ const ranked_kernel *ranked_of(const kernel_ranking *ranking, const char *kernel
 
 int64_t store_timed_run(result_store *store, const recommend_wanted *wanted, const char *machine)
 {
+    /* ?4 machine or '', ?5 whether the run must have timed the library's calls and made the conformance tests. */
+    static const char sql[] =
+        "SELECT id FROM runs WHERE (?4 = '' OR machine = ?4) AND (NOT ?5 OR triples > 0) AND "
+        "EXISTS (SELECT 1 FROM timed LEFT JOIN kernels ON kernels.run = timed.run AND name = "
+        "kernel WHERE timed.run = runs.id AND operation = ?2 AND types = ?3 AND convention = ?7 "
+        "AND rows = ?8 AND hidden = ?9 AND cache = ?10 AND threads = ?11 AND input = ?12 AND NOT "
+        "is_copy AND (NOT ?5 OR ?14 <> '' OR role = 'library') AND (?13 = '' OR descriptor ->> "
+        "'$.param' = ?13) AND (?14 = '' OR EXISTS (SELECT 1 FROM json_each(?14) AS word WHERE "
+        "kernel GLOB word.value OR descriptor ->> '$.label' = word.value))) ORDER BY id DESC LIMIT "
+        "1";
     char *words = words_json(wanted->kernels);
     int64_t run = 0;
     for (int i = 0; run == 0 && i < 4; i++) {
-        sqlite3_stmt *statement = bound_at(store, STATEMENT_TIMED_RUN, wanted, words);
+        sqlite3_stmt *statement = bound_at(store, sql, wanted, words);
         store_bind(statement, 4, "si", i < 2 ? machine : "", (int64_t)(i % 2 == 0));
         run = store_number(store, statement);
     }
@@ -197,22 +177,17 @@ int64_t store_timed_run(result_store *store, const recommend_wanted *wanted, con
 
 /* ---- errors ---- */
 
-static void take_input_sum(const result_store *store, sqlite3_stmt *statement, void *row)
-{
-    take_sum(store, statement, &((input_error *)row)->sum);
-}
-
 size_t store_input_errors(result_store *store, int64_t run, const char *convention,
                           input_error **errors)
 {
     static const record_field fields[] = {
-        TEXT_FIELD(input_error, kernel),
+        FIELD(NAME, input_error, kernel),
         WORD_FIELD(input_error, dtype, dtype_names),
-        {"scope", FIELD_TEXT, offsetof(input_error, input), INPUT_MAX_LENGTH - 1, NULL},
+        FIELD_AT(NAME, input_error, "scope", input),
+        SUM_FIELDS_AT(input_error, sum.),
     };
-    static const row_form form = {sizeof(input_error), FIELDS(fields), take_input_sum};
-    return store_list(store, store_bound(store, STATEMENT_STANDING, "is", run, convention), &form,
-                      errors);
+    return store_list(store, store_bound(store, standing_sql, "is", run, convention),
+                      sizeof **errors, FIELDS(fields), errors);
 }
 
 double error_rough_limit(ln_type type)
@@ -241,32 +216,27 @@ const char *error_in_words(double size, ln_type type, const case_verdict *at,
     return isnan(size) ? "-" : words;
 }
 
-/* "up to 7.0 row ULP"; what is no figure in words. */
-static const char *worst_words(const kernel_standing *own, const case_verdict *worst,
-                               char buffer[40])
-{
-    char number[ERROR_WORDS];
-    double size = own->errors[SCOPE_ANY].error;
-    const char *words = error_in_words(size, own->dtype, worst, number);
-    snprintf(buffer, 40, "up to %s row ULP", words);
-    return isfinite(size) && size < dtype_no_digit(own->dtype) ? buffer
-           : isfinite(size)                                    ? "no correct digit on some rows"
-           : strcmp(words, "NaN") == 0                         ? "NaN on some rows"
-                                                               : "it failed on some";
-}
-
 const char *standing_objection(const kernel_standing *own, const case_verdict *worst,
                                char words[OBJECTION_WORDS])
 {
-    char buffer[40];
+    char number[ERROR_WORDS], largest[40];
     const error_sum *all = &own->errors[SCOPE_ALL], *extreme = &own->errors[SCOPE_EXTREME];
-    const char *largest = worst_words(own, worst, buffer);
+    double size = own->errors[SCOPE_ANY].error;
+    const char *figure = error_in_words(size, own->dtype, worst, number);
+    bool is_figure = isfinite(size) && size < dtype_no_digit(own->dtype);
     size_t wrong = all->wrong + all->limited;
     bool extreme_alone = wrong == extreme->wrong + extreme->limited;
+    if (is_figure)
+        snprintf(largest, sizeof largest, "up to %s row ULP", figure);
+    else
+        snprintf(largest, sizeof largest, "%s",
+                 isfinite(size)               ? "no correct digit on some rows"
+                 : strcmp(figure, "NaN") == 0 ? "NaN on some rows"
+                                              : "it failed on some");
     if (all->judged == 0)
         snprintf(words, OBJECTION_WORDS, "was not judged");
     else if (wrong == 0)
-        snprintf(words, OBJECTION_WORDS, "has %s%s", largest == buffer ? "errors " : "", largest);
+        snprintf(words, OBJECTION_WORDS, "has %s%s", is_figure ? "errors " : "", largest);
     else
         snprintf(words, OBJECTION_WORDS, "%s on %zu of %zu case%s%s (%s%s)",
                  all->wrong ? "fails" : "is type-limited", wrong, all->judged,

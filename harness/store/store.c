@@ -1,90 +1,94 @@
-/* Writing. Opening is in open.c, reading in read.c, the statements in statements.c, the format's
- * versions in schema.c. */
+/* What the store keeps of runs: written as it is measured, read back, and looked after. Opening is in open.c, statements
+ * and records are in statements.c; what is asked of a run beyond its own rows is in standing.c and the views. */
 #include "store/internal.h"
-#include "domain/metric_fields.h"
+#include "base/allocate.h"
 #include "base/hash.h"
+#include "base/relation.h"
 #include "base/text.h"
-#include <errno.h>
+#include "domain/kernel_json.h"
+#include "domain/metric_fields.h"
+#include "domain/reproducible.h"
+#include "inputs/inputs.h"
+#include "inputs/worst.h"
+#include "pairs_sql.h" /* the files of the same names, as bytes */
+#include "sizes_sql.h"
+#include "store/speed.h"
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
+#include <unistd.h>
+
+/* Cases with their keys; a key's parameters are those of store_keyed(). */
+#define KEYED_CASES "FROM cells JOIN cases ON cases.cell = cells.id "
+#define CELL_MATCHES                                                                               \
+    "run = ?1 AND kernel = ?2 AND convention = ?3 AND rows = ?5 AND hidden = ?6 AND types = ?7 "   \
+    "AND cache = ?8 AND threads = ?9 AND operation = ?10"
+#define KEY_MATCHES CELL_MATCHES " AND input_id = (SELECT id FROM inputs WHERE name = ?4)"
+#define CASES_OF_RUN "(SELECT cases.id " KEYED_CASES "WHERE run = ?1)"
+/* Processes that left every repetition that they were to make. */
+#define FINISHED "process IN (SELECT process FROM finished_processes WHERE run = ?1)"
 
 const char *const run_state_names[] = {"open", "complete", "interrupted"};
 
-_Noreturn void store_die(const result_store *store, int status, const char *doing)
+const char *const operation_names[OPERATIONS] = {
+#define OPERATION(KIND, name) [LN_OPERATION_##KIND] = #name,
+#include "domain/operations.def"
+#undef OPERATION
+};
+
+static const record_field key_fields[] = {KEY_FIELDS_AT(case_key, )};
+
+/* In the order of the columns of timings. */
+static const record_field speed_fields[] = {
+    FIELD(REAL, speed_figures, time_ns),       FIELD(REAL, speed_figures, time_lo_ns),
+    FIELD(REAL, speed_figures, time_hi_ns),    FIELD(REAL, speed_figures, gbps),
+    FIELD(REAL, speed_figures, copy_ratio),    FIELD(REAL, speed_figures, copy_ratio_lo),
+    FIELD(REAL, speed_figures, copy_ratio_hi), FIELD(REAL, speed_figures, cycles),
+    FIELD(REAL, speed_figures, instructions),  FIELD(UNSIGNED, speed_figures, repetitions),
+    FIELD(UNSIGNED, speed_figures, processes),
+};
+
+/* In the order of the columns of repetitions. */
+static const record_field repetition_fields[] = {
+    FIELD(UNSIGNED, timed_repetition, process),
+    FIELD(UNSIGNED, timed_repetition, repetition),
+    FIELD_AT(UNSIGNED, timed_repetition, "place", order),
+    FIELD(COUNT, timed_repetition, iterations),
+    FIELD(REAL, timed_repetition, real_ns),
+    FIELD(REAL, timed_repetition, cpu_ns),
+    FIELD(REAL, timed_repetition, cycles),
+    FIELD(REAL, timed_repetition, instructions),
+};
+
+/* The list of metrics as fields of ln_metrics; there are metric_count_all of them. */
+static const record_field *metric_fields(void)
 {
-    static const char kept[] = "what was stored before is kept";
-    const char *path = store->path;
-    int system = sqlite3_system_errno(store->database);
-    switch (status & 0xff) {
-    case SQLITE_NOTADB:
-        die(EXIT_CODE_ENVIRONMENT, "%s: not an SQLite database: name another file with --db", path);
-    case SQLITE_CORRUPT:
-        die(EXIT_CODE_ENVIRONMENT,
-            "%s: the database is damaged (%s): save what can be saved with "
-            "'sqlite3 %s .recover', or name another file with --db",
-            path, sqlite3_errmsg(store->database), path);
-    case SQLITE_FULL:
-        die(EXIT_CODE_ENVIRONMENT, "%s: cannot %s: the disk is full (%s): free some space", path,
-            doing, kept);
-    case SQLITE_TOOBIG:
-        die(EXIT_CODE_ENVIRONMENT,
-            "%s: a text of more than %d MiB, or a row of more than %d MiB, which lnbench "
-            "does not store: name another file with --db",
-            path, STORE_TEXT_MOST >> 20, STORE_LENGTH_MOST >> 20);
-    case SQLITE_BUSY:
-        die(EXIT_CODE_ENVIRONMENT,
-            "%s: cannot %s: another program has been writing to it for more than %d s", path, doing,
-            STORE_BUSY_MS / 1000);
-    case SQLITE_READONLY:
-        die(EXIT_CODE_ENVIRONMENT,
-            "%s: cannot %s: no permission to write the file or its directory", path, doing);
-    case SQLITE_NOMEM:
-        die(EXIT_CODE_ENVIRONMENT, "out of memory (the result store)");
-    case SQLITE_CONSTRAINT:
-        die(EXIT_CODE_ENVIRONMENT, "%s: cannot %s: it is there already, or its run is not (%s)",
-            path, doing, sqlite3_errmsg(store->database));
-    case SQLITE_IOERR:
-    case SQLITE_CANTOPEN:
-        if (system == EFBIG || system == ENOSPC) /* a reader writes beside it, too: SQLite's -shm */
-            doing = "write to it or beside it";
-        die(EXIT_CODE_ENVIRONMENT, "%s: cannot %s: %s (%s)", path, doing,
-            system ? strerror(system) : sqlite3_errmsg(store->database), kept);
-    default:
-        die(EXIT_CODE_ENVIRONMENT, "%s: cannot %s: %s (%s)", path, doing,
-            sqlite3_errmsg(store->database), kept);
-    }
+    static record_field fields[sizeof(ln_metrics) / sizeof(double)];
+    for (size_t i = 0; !fields[metric_count_all - 1].key && i < metric_count_all; i++)
+        fields[i] =
+            (record_field){.key = metric_list[i].name,
+                           .kind = metric_list[i].kind == METRIC_REAL ? FIELD_REAL : FIELD_COUNT,
+                           .offset = metric_list[i].offset};
+    return fields;
 }
 
-void store_check(const result_store *store, int status, const char *doing)
-{
-    if (status != SQLITE_OK)
-        store_die(store, status, doing);
-}
+/* ---- transactions ---- */
 
-void store_execute(const result_store *store, const char *sql, const char *doing)
-{
-    store_check(store, sqlite3_exec(store->database, sql, NULL, NULL, NULL), doing);
-}
-
-void store_begin(result_store *store, const char *doing)
+void store_begin(result_store *store)
 {
     if (!store->together)
-        store_do(store, STATEMENT_BEGIN, doing, "");
+        store_do(store, "BEGIN IMMEDIATE", "");
 }
 
-void store_finish(result_store *store, const char *doing)
+void store_finish(result_store *store)
 {
     if (!store->together)
-        store_do(store, STATEMENT_COMMIT, doing, "");
+        store_do(store, "COMMIT", "");
 }
 
 void store_together(result_store *store)
 {
-    store_begin(store, "write to it");
+    store_begin(store);
     store->together = true;
 }
 
@@ -95,13 +99,13 @@ static void settle(result_store *store)
     int status =
         sqlite3_wal_checkpoint_v2(store->database, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
     if (status != SQLITE_BUSY && status != SQLITE_LOCKED)
-        store_check(store, status, "write to it");
+        store_check(store, status);
 }
 
 void store_together_leave(result_store *store)
 {
     store->together = false;
-    store_finish(store, "write to it");
+    store_finish(store);
 }
 
 void store_together_end(result_store *store)
@@ -110,126 +114,325 @@ void store_together_end(result_store *store)
     settle(store);
 }
 
-/* The machine's facts, and which SQLite stored them. */
-static void add_facts(result_store *store, int64_t run, const machine_facts *machine)
-{
-    static const char doing[] = "store the machine's facts";
-    size_t count = machine ? machine->count : 0;
-    for (size_t i = 0; i < count; i++)
-        store_do(store, STATEMENT_ADD_FACT, doing, "iiss", run, (int64_t)i, machine->facts[i].name,
-                 machine->facts[i].value);
-    store_do(store, STATEMENT_ADD_FACT, doing, "iiss", run, (int64_t)count, "sqlite",
-             sqlite3_libversion());
-}
+/* ---- runs ---- */
 
-/* Of the machine, the plan, the seed and the moment. */
-static void make_origin(const run_info *info, char origin[17])
+/* Of a row of runs: cases with a result, their repetitions, and what became of those that were requested. What was
+ * requested and is not there at all is missing too. */
+#define COUNT_CASES                                                                                \
+    "(SELECT count(*) " KEYED_CASES "WHERE run = runs.id AND "                                     \
+    "(EXISTS (SELECT 1 FROM judgements WHERE case_id = cases.id) OR "                              \
+    "EXISTS (SELECT 1 FROM repetitions WHERE case_id = cases.id)))"
+#define COUNT_REPETITIONS                                                                          \
+    "(SELECT count(*) " KEYED_CASES "JOIN repetitions ON case_id = cases.id WHERE run = runs.id)"
+#define COUNT_UNSUPPORTED                                                                          \
+    "iif(requested IS NULL, NULL, (SELECT count(*) " KEYED_CASES                                   \
+    "JOIN judgements ON case_id = cases.id WHERE run = runs.id AND cases.requested > 0 "           \
+    "AND verdict = 'unsupported'))"
+#define COUNT_MISSING                                                                              \
+    "requested - (SELECT count(*) " KEYED_CASES "WHERE run = runs.id AND cases.requested > 0) + "  \
+    "(SELECT count(*) FROM missing WHERE run = runs.id)"
+
+int64_t store_begin_run(result_store *store, const run_info *info)
 {
+    static const char fact_sql[] = "INSERT OR REPLACE INTO facts VALUES (?1, ?2, ?3, ?4)";
+    char machine[MACHINE_KEY_LENGTH], origin[17];
+    size_t count = info->machine ? info->machine->count : 0;
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     uint64_t hash = hash_bytes(HASH_START, &now, sizeof now);
     hash = hash_bytes(hash, &info->seed, sizeof info->seed);
     hash = hash_bytes(hash, info->plan_hash, strlen(info->plan_hash));
-    for (size_t i = 0; info->machine && i < info->machine->count; i++)
+    for (size_t i = 0; i < count; i++)
         hash =
             hash_bytes(hash, info->machine->facts[i].value, strlen(info->machine->facts[i].value));
-    snprintf(origin, 17, "%016" PRIx64, hash);
-}
-
-int64_t store_begin_run(result_store *store, const run_info *info)
-{
-    static const char doing[] = "begin a run";
-    char machine[MACHINE_KEY_LENGTH], origin[17];
-    make_origin(info, origin);
-    store_begin(store, doing);
-    store_do(store, STATEMENT_ADD_RUN, doing, "sssisssiis", info->command_line, info->plan,
-             info->plan_hash, (int64_t)info->seed, info->command, info->request_hash,
-             machine_key(info->machine, machine), (int64_t)info->triples,
-             (int64_t)info->triples_covered, origin);
+    snprintf(origin, sizeof origin, "%016" PRIx64, hash);
+    store_begin(store);
+    store_do(store,
+             "INSERT INTO runs (command_line, plan, plan_hash, seed, command, request_hash, "
+             "machine, triples, triples_covered, origin, started, state, imported) VALUES (?1, ?2, "
+             "?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), 'open', 0)",
+             "sssinnniis", info->command_line, info->plan, info->plan_hash, (int64_t)info->seed,
+             info->command, info->request_hash, machine_key(info->machine, machine),
+             (int64_t)info->triples, (int64_t)info->triples_covered, origin);
     int64_t run = sqlite3_last_insert_rowid(store->database);
-    add_facts(store, run, info->machine);
-    store_finish(store, doing);
+    for (size_t i = 0; i < count; i++)
+        store_do(store, fact_sql, "iiss", run, (int64_t)i, info->machine->facts[i].name,
+                 info->machine->facts[i].value);
+    store_do(store, fact_sql, "iiss", run, (int64_t)count, "sqlite", sqlite3_libversion());
+    store_finish(store);
     return run;
 }
 
 void store_count_asked(result_store *store, int64_t run)
 {
-    store_do(store, STATEMENT_COUNT_ASKED, "store what was requested", "i", run);
+    store_do(store,
+             "UPDATE runs SET requested = (SELECT count(*) " KEYED_CASES
+             "WHERE run = ?1 AND cases.requested > 0), unsupported = NULL, missing = NULL, cases = "
+             "NULL, repetitions = NULL, state = 'open', ended = NULL WHERE id = ?1",
+             "i", run);
 }
 
-void store_sum_up(result_store *store, int64_t run, int64_t unfinished)
+static void count_run(result_store *store, int64_t run)
 {
-    static const char doing[] = "sum up a run";
-    store_do(store, STATEMENT_END_ALL_BUT, doing, "ii", run, unfinished);
-    store_put_timings(store, run, ANY_PROCESS);
-    store_do(store, STATEMENT_COUNT_RUN, doing, "i", run);
+    store_do(store,
+             "UPDATE runs SET cases = " COUNT_CASES ", repetitions = " COUNT_REPETITIONS
+             ", unsupported = " COUNT_UNSUPPORTED ", missing = " COUNT_MISSING
+             " WHERE id = ?1 AND state <> 'open'",
+             "i", run);
 }
 
 void store_end_run(result_store *store, int64_t run, run_state state)
 {
-    static const char doing[] = "end the run";
-    store_begin(store, doing);
-    store_do(store, STATEMENT_END_RUN, doing, "is", run, run_state_names[state]);
-    if (sqlite3_changes(store->database) == 0)
-        die(EXIT_CODE_ENVIRONMENT, "%s: no run %lld to end", store->path, (long long)run);
-    store_do(store, STATEMENT_COUNT_RUN, doing, "i", run);
-    store_finish(store, doing);
+    store_begin(store);
+    store_do(store,
+             "UPDATE runs SET state = ?2, ended = strftime('%Y-%m-%dT%H:%M:%SZ', 'now') WHERE id = "
+             "?1",
+             "is", run, run_state_names[state]);
+    count_run(store, run);
+    store_finish(store);
     settle(store);
+}
+
+/* Speeds of the cases that a process timed (-1: any), from the repetitions of ended processes. */
+static void put_timings(result_store *store, int64_t run, int64_t process)
+{
+    stored_cases cases = store_timed_cases(store, run, process, true);
+    for (size_t i = 0; i < cases.count; i++) {
+        speed_figures speed = speed_of_case(&cases, i);
+        if (speed.repetitions == 0)
+            continue;
+        sqlite3_stmt *statement =
+            store_bound(store,
+                        "INSERT OR REPLACE INTO timings VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
+                        "?9, ?10, ?11, ?12, ?13)",
+                        "ii", cases.cases[i].id, (int64_t)is_roof(cases.cases[i].key.kernel));
+        store_bind_record(statement, 3, FIELDS(speed_fields), &speed);
+        store_step(store, statement);
+    }
+    stored_cases_free(&cases);
 }
 
 void store_end_process(result_store *store, int64_t run, unsigned process)
 {
-    static const char doing[] = "end a worker process";
-    store_begin(store, doing);
-    store_do(store, STATEMENT_END_PROCESS, doing, "ii", run, (int64_t)process);
-    store_put_timings(store, run, process);
-    store_finish(store, doing);
+    store_begin(store);
+    store_do(store, "INSERT OR IGNORE INTO finished_processes VALUES (?1, ?2)", "ii", run,
+             (int64_t)process);
+    put_timings(store, run, process);
+    store_finish(store);
 }
 
 void store_drop_unfinished(result_store *store, int64_t run)
 {
-    static const char doing[] = "drop what a worker process left unfinished";
-    store_begin(store, doing);
-    store_do(store, STATEMENT_DROP_UNFINISHED, doing, "i", run);
-    store_do(store, STATEMENT_DROP_TIMINGS, doing, "i", run);
-    store_put_timings(store, run, ANY_PROCESS);
-    store_finish(store, doing);
+    store_begin(store);
+    store_do(store, "DELETE FROM repetitions WHERE case_id IN " CASES_OF_RUN " AND NOT " FINISHED,
+             "i", run);
+    store_do(store, "DELETE FROM timings WHERE case_id IN " CASES_OF_RUN, "i", run);
+    put_timings(store, run, -1);
+    store_finish(store);
 }
 
-sqlite3_stmt *store_keyed(result_store *store, statement_kind kind, int64_t run,
-                          const case_key *key)
+void store_sum_up(result_store *store, int64_t run, int64_t unfinished)
 {
-    return store_bound(store, kind, "isssiissis", run, key->kernel, key->convention, key->input,
-                       (int64_t)key->rows, (int64_t)key->hidden, dtype_name(key->dtype),
-                       cache_name(key->cache), (int64_t)key->threads,
-                       operation_name(key->operation));
+    store_do(store,
+             "INSERT OR IGNORE INTO finished_processes SELECT DISTINCT run, process " KEYED_CASES
+             "JOIN repetitions ON case_id = cases.id WHERE run = ?1 AND process <> ?2",
+             "ii", run, unfinished);
+    put_timings(store, run, -1);
+    count_run(store, run);
 }
 
-static const char *find_regime(result_store *store, int64_t run, const case_key *key)
+/* Once a run is over, its own columns say what became of its cases: nobody counts for a list. */
+#define RUNS                                                                                       \
+    "SELECT id, started, plan, plan_hash, command_line, seed, state, command, request_hash, "      \
+    "triples, triples_covered, origin, imported, coalesce(runs.cases, " COUNT_CASES ") AS cases, " \
+    "coalesce(runs.repetitions, " COUNT_REPETITIONS ") AS repetitions, "                           \
+    "requested IS NOT NULL AS known, requested, "                                                  \
+    "coalesce(unsupported, " COUNT_UNSUPPORTED ") AS unsupported, "                                \
+    "coalesce(missing, " COUNT_MISSING ") AS missing FROM runs "
+static const record_field run_fields[] = {
+    FIELD(COUNT, stored_run, id),
+    FIELD(TEXT, stored_run, started),
+    FIELD(TEXT, stored_run, plan),
+    FIELD(TEXT, stored_run, plan_hash),
+    FIELD(TEXT, stored_run, command_line),
+    FIELD(COUNT, stored_run, seed),
+    WORD_FIELD(stored_run, state, run_state_names),
+    FIELD(TEXT, stored_run, command),
+    FIELD(TEXT, stored_run, request_hash),
+    FIELD(COUNT, stored_run, triples),
+    FIELD(COUNT, stored_run, triples_covered),
+    FIELD(TEXT, stored_run, origin),
+    FIELD(FLAG, stored_run, imported),
+    FIELD(COUNT, stored_run, cases),
+    FIELD(COUNT, stored_run, repetitions),
+    FIELD_AT(FLAG, stored_run, "known", counts.known),
+    FIELD_AT(COUNT, stored_run, "requested", counts.asked),
+    FIELD_AT(COUNT, stored_run, "unsupported", counts.declined),
+    FIELD_AT(COUNT, stored_run, "missing", counts.lost),
+};
+
+size_t store_runs(result_store *store, stored_run **runs)
 {
-    if (store->machine_run != run) {
-        machine_free(&store->machine);
-        store->machine = store_machine(store, run);
-        store->machine_run = run;
+    return store_list(store, store_bound(store, RUNS "ORDER BY id", ""), sizeof **runs,
+                      FIELDS(run_fields), runs);
+}
+
+stored_run store_run(result_store *store, int64_t run)
+{
+    stored_run found = {0};
+    sqlite3_stmt *statement = store_bound(store, RUNS "WHERE id = ?1", "i", run);
+    if (!store_next(store, statement))
+        die(EXIT_CODE_ENVIRONMENT, "%s: no run %lld: 'lnbench list runs' shows those there are",
+            store->path, (long long)run);
+    store_take(store, statement, FIELDS(run_fields), &found);
+    sqlite3_reset(statement);
+    return found;
+}
+
+int64_t store_find_unfinished(result_store *store, const char *plan_hash)
+{
+    return store_number(store, store_bound(store,
+                                           "SELECT max(id) FROM runs WHERE plan_hash = ?1 AND NOT "
+                                           "imported AND (state <> 'complete' OR missing > 0)",
+                                           "s", plan_hash));
+}
+
+int64_t store_latest_run(result_store *store)
+{
+    return store_number(store, store_bound(store, "SELECT max(run) FROM cells", ""));
+}
+
+int64_t store_latest_survey(result_store *store)
+{
+    return store_number(
+        store, store_bound(store,
+                           "SELECT id FROM runs WHERE plan <> 'choose' AND (requested > 0 OR "
+                           "EXISTS (SELECT 1 FROM cells WHERE run = runs.id)) ORDER BY id DESC "
+                           "LIMIT 1",
+                           ""));
+}
+
+int64_t store_run_of_case(result_store *store, int64_t id)
+{
+    int64_t run = store_number(
+        store, store_bound(store, "SELECT run " KEYED_CASES "WHERE cases.id = ?1", "i", id));
+    if (run == 0)
+        die(EXIT_CODE_ENVIRONMENT, "%s: no case %lld", store->path, (long long)id);
+    return run;
+}
+
+machine_facts store_machine(result_store *store, int64_t run)
+{
+    static const record_field fields[] = {FIELD(TEXT, machine_fact, name),
+                                          FIELD(TEXT, machine_fact, value)};
+    machine_facts machine = {0};
+    machine.count = store_list(
+        store,
+        store_bound(store, "SELECT name, value FROM facts WHERE run = ?1 ORDER BY place", "i", run),
+        sizeof *machine.facts, FIELDS(fields), &machine.facts);
+    machine_fill_sizes(&machine);
+    return machine;
+}
+
+unsigned store_process_count(result_store *store, int64_t run, const case_key *key)
+{
+    return (unsigned)store_number(
+        store,
+        store_keyed(store,
+                    "SELECT count(DISTINCT process) " KEYED_CASES
+                    "JOIN repetitions ON case_id = cases.id WHERE " KEY_MATCHES " AND " FINISHED,
+                    run, key));
+}
+
+unsigned store_next_process(result_store *store, int64_t run)
+{
+    return (unsigned)store_number(
+        store, store_bound(store,
+                           "SELECT coalesce(max(process) + 1, 0) " KEYED_CASES
+                           "JOIN repetitions ON case_id = cases.id WHERE run = ?1",
+                           "i", run));
+}
+
+int64_t store_unfinished(result_store *store, int64_t run)
+{
+    return store_number(
+        store, store_bound(store,
+                           "SELECT coalesce(max(process), -1) FROM runs JOIN cells ON run = "
+                           "runs.id JOIN cases ON cases.cell = cells.id JOIN repetitions ON "
+                           "case_id = cases.id WHERE runs.id = ?1 AND runs.state <> 'complete' AND "
+                           "NOT " FINISHED,
+                           "i", run));
+}
+
+/* ---- kernels ---- */
+
+/* Text that is no descriptor tells nothing of its kernel. What calls of the library took, which is known when they are
+ * timed, stays where a kernel is put again. */
+void store_put_kernel(result_store *store, int64_t run, const char *name, const char *json)
+{
+    json_t *kernels = json_pack("[o*]", json_loads(json, 0, NULL));
+    store_do(store,
+             "INSERT INTO kernels (run, name, descriptor, role, reproducible) VALUES (?1, ?2, ?3, "
+             "?4, ?5) ON CONFLICT (run, name) DO UPDATE SET role = ?4, reproducible = ?5, "
+             "descriptor = iif(json_valid(descriptor) AND descriptor -> '$.dispatched' IS NOT "
+             "NULL, json_set(?3, '$.dispatched', json(descriptor -> '$.dispatched')), ?3)",
+             "issss", run, name, json, kernel_role_words[kernel_role_of(kernels, name)],
+             reproducible_stored(kernels, name));
+    json_decref(kernels);
+}
+
+void store_put_dispatched(result_store *store, int64_t run, const case_key *key, const char *name)
+{
+    store_do(store,
+             "UPDATE kernels SET descriptor = json_set(descriptor, '$.dispatched.\"' || ?3 || 'x' "
+             "|| ?4 || '\"', ?5) WHERE run = ?1 AND name = ?2",
+             "isiis", run, key->kernel, (int64_t)key->rows, (int64_t)key->hidden, name);
+}
+
+char *store_kernels_json(result_store *store, int64_t run)
+{
+    sqlite3_stmt *statement =
+        store_bound(store, "SELECT descriptor FROM kernels WHERE run = ?1 ORDER BY id", "i", run);
+    text_buffer out = {0};
+    text_add(&out, "[");
+    while (store_next(store, statement)) {
+        text_add(&out, out.length > 1 ? ", " : "");
+        const char *descriptor = (const char *)sqlite3_column_text(statement, 0);
+        text_add(&out, descriptor ? descriptor : "null"); /* of a damaged file */
     }
-    return machine_regime(&store->machine, key->operation, key->rows, key->hidden, key->dtype);
+    text_add(&out, "]");
+    return out.bytes;
 }
+
+/* ---- cases, written ---- */
 
 /* The number of the case, which is added where the run doesn't have it yet. */
 static int64_t find_or_add_case(result_store *store, int64_t run, const case_key *key)
 {
     if (store->last_case && store->last_run == run && case_key_equal(&store->last_key, key))
         return store->last_case;
-    int64_t id = store_number(store, store_keyed(store, STATEMENT_FIND_CASE, run, key));
+    int64_t id = store_number(
+        store, store_keyed(store, "SELECT cases.id " KEYED_CASES "WHERE " KEY_MATCHES, run, key));
     if (id == 0) {
-        static const char doing[] = "store a case";
-        const char *regime = find_regime(store, run, key);
-        for (int kind = STATEMENT_ADD_CELL; kind <= STATEMENT_ADD_CASE; kind++) {
-            sqlite3_stmt *add = store_keyed(store, (statement_kind)kind, run, key);
-            if (kind == STATEMENT_ADD_CELL)
-                store_bind(add, 11, "s", regime);
-            store_step(store, add, doing);
+        if (store->machine_run != run) {
+            machine_free(&store->machine);
+            store->machine = store_machine(store, run);
+            store->machine_run = run;
         }
+        sqlite3_stmt *cell = store_keyed(
+            store,
+            "INSERT OR IGNORE INTO cells (run, kernel, convention, rows, hidden, types, cache, "
+            "threads, operation, regime) VALUES (?1, ?2, ?3, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+            run, key);
+        store_bind(
+            cell, 11, "s",
+            machine_regime(&store->machine, key->operation, key->rows, key->hidden, key->dtype));
+        store_step(store, cell);
+        store_do(store, "INSERT OR IGNORE INTO inputs (name) VALUES (?1)", "s", key->input);
+        store_step(store, store_keyed(store,
+                                      "INSERT INTO cases (cell, input_id) SELECT id, (SELECT id "
+                                      "FROM inputs WHERE name = ?4) FROM cells WHERE " CELL_MATCHES,
+                                      run, key));
         id = sqlite3_last_insert_rowid(store->database);
     }
     store->last_run = run;
@@ -238,25 +441,99 @@ static int64_t find_or_add_case(result_store *store, int64_t run, const case_key
     return id;
 }
 
-static const char doing_put[] = "store a measurement";
-
-/* Opens a transaction and gives a statement whose parameter 1 is the case, which is then
- * store->last_case. */
-static sqlite3_stmt *begin_put(result_store *store, statement_kind kind, int64_t run,
-                               const case_key *key)
+/* A row of a table of cases: the case's number, then the fields. */
+static void put_record(result_store *store, const char *sql, int64_t run, const case_key *key,
+                       const record_field *fields, size_t count, const void *from)
 {
-    store_begin(store, doing_put);
+    store_begin(store);
     int64_t id = find_or_add_case(store, run, key);
-    sqlite3_stmt *statement = store_statement(store, kind);
-    sqlite3_bind_int64(statement, 1, id);
-    return statement;
+    sqlite3_stmt *statement = store_bound(store, sql, "i", id);
+    store_bind_record(statement, 2, fields, count, from);
+    store_step(store, statement);
+    store_finish(store);
 }
 
-char *store_put_accuracy_sql(void)
+void store_put_asked(result_store *store, int64_t run, const asked_case *asked)
 {
-    text_buffer sql = {0};
-    text_add(&sql, "INSERT OR REPLACE INTO accuracies "
-                   "(case_id, bound_row_ulp, output_hash, ulp_histogram");
+    static const record_field fields[] = {FIELD(UNSIGNED, asked_case, parts)};
+    put_record(store, "UPDATE cases SET requested = coalesce(requested, 0) | ?2 WHERE id = ?1", run,
+               &asked->key, FIELDS(fields), asked);
+}
+
+void store_put_repetition(result_store *store, int64_t run, const case_key *key,
+                          const timed_repetition *repetition)
+{
+    put_record(store, "INSERT INTO repetitions VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)", run,
+               key, FIELDS(repetition_fields), repetition);
+}
+
+void store_put_row(result_store *store, int64_t run, const case_key *key, const stored_row *row)
+{
+    static const record_field fields[] = {
+        FIELD(COUNT, stored_row, row),          FIELD(REAL, stored_row, kappa),
+        FIELD(REAL, stored_row, row_ulp),       FIELD(REAL, stored_row, norm_max),
+        FIELD(REAL, stored_row, bound_row_ulp), FIELD(REAL, stored_row, mean_error),
+        FIELD(REAL, stored_row, rstd_error),
+    };
+    put_record(store, "INSERT OR REPLACE INTO judged_rows VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+               run, key, FIELDS(fields), row);
+}
+
+usability stored_usable(const stored_case *stored)
+{
+    const ln_metrics *metrics = &stored->metrics;
+    verdict_kind kind = stored->verdict.kind;
+    bool digits =
+        metrics->mismatches == 0 && !(metrics->row_ulp_max >= dtype_no_digit(stored->key.dtype));
+    if (stored->judged && kind == VERDICT_NOT_JUDGED)
+        return metrics->elements > 0 && digits ? USABLE_YES : USABLE_UNKNOWN;
+    if (!stored->judged || !verdict_is_judged(kind))
+        return USABLE_UNKNOWN;
+    return verdict_is_right(kind) && digits ? USABLE_YES : USABLE_NO;
+}
+
+bool stored_is_extreme(const stored_case *stored)
+{
+    double size = fabs(stored->metrics.worst_exact);
+    return case_is_extreme(&stored->key) ||
+           (size > 0 && size < dtype_least_normal(stored->key.dtype));
+}
+
+void store_put_judgement(result_store *store, int64_t id, const stored_case *stored)
+{
+    verdict_kind kind = stored->verdict.kind;
+    const char *word = verdict_word(kind);
+    usability usable = stored_usable(stored);
+    /* Rows that a search found for one kernel are no measure of the others. */
+    bool adversarial =
+        input_is_worst(stored->key.input) && verdict_exit_code(&stored->verdict) == EXIT_CODE_FINE;
+    bool figure = verdict_is_right(kind) || kind == VERDICT_LIMIT || kind == VERDICT_INACCURATE;
+    if (!word) {
+        store_do(store, "DELETE FROM judgements WHERE case_id = ?1", "i", id);
+        return;
+    }
+    sqlite3_stmt *statement = store_bound(
+        store,
+        "INSERT OR REPLACE INTO judgements VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+        "issniiii", id, word, verdict_reason(kind), stored->verdict.detail,
+        (int64_t)verdict_telling(&stored->verdict), (int64_t)is_check(stored->key.input),
+        (int64_t)adversarial, (int64_t)stored_is_extreme(stored));
+    if (usable != USABLE_UNKNOWN)
+        sqlite3_bind_int(statement, 9, usable == USABLE_YES);
+    store_bind(statement, 10, "dd",
+               stored->metrics.mismatches || !figure ? INFINITY : stored->metrics.row_ulp_max,
+               stored->metrics.kappa_max);
+    store_step(store, statement);
+}
+
+/* INSERT with a column for each metric. */
+static const char *put_accuracy_sql(void)
+{
+    static text_buffer sql;
+    if (sql.length > 0)
+        return sql.bytes;
+    text_add(&sql, "INSERT OR REPLACE INTO accuracies (case_id, bound_row_ulp, output_hash, "
+                   "ulp_histogram");
     for (size_t i = 0; i < metric_count_all; i++)
         text_format(&sql, ", %s", metric_list[i].name);
     text_add(&sql, ") VALUES (?, ?, ?, ?");
@@ -266,56 +543,336 @@ char *store_put_accuracy_sql(void)
     return sql.bytes;
 }
 
-static void bind_metrics(sqlite3_stmt *statement, int place, const ln_metrics *metrics)
-{
-    for (size_t i = 0; i < metric_count_all; i++) {
-        const record_field field = metric_record(&metric_list[i]);
-        store_bind_record(statement, place + (int)i, &field, 1, metrics);
-    }
-}
-
 void store_put_judged(result_store *store, int64_t run, const stored_case *stored)
 {
-    sqlite3_stmt *statement = begin_put(store, STATEMENT_PUT_ACCURACY, run, &stored->key);
     char histogram[HISTOGRAM_TEXT_LENGTH];
     stored_case put = *stored;
+    store_begin(store);
+    int64_t id = find_or_add_case(store, run, &stored->key);
     if (put.metrics.elements == 0)
         metrics_undefined(&put.metrics);
-    store_bind(statement, 2, "d", put.bound_row_ulp);
-    if (put.hashed)
-        store_bind(statement, 3, "i", (int64_t)put.output_hash);
-    if (metrics_histogram_format(&put.metrics, histogram))
-        store_bind(statement, 4, "s", histogram);
-    bind_metrics(statement, 5, &put.metrics);
-    if (put.metrics.elements == 0 && isnan(put.bound_row_ulp))
-        store_do(store, STATEMENT_DROP_ACCURACY, doing_put, "i", store->last_case);
-    else
-        store_step(store, statement, doing_put);
-    store_put_judgement(store, store->last_case, &put);
-    store_finish(store, doing_put);
+    if (put.metrics.elements == 0 && isnan(put.bound_row_ulp)) {
+        store_do(store, "DELETE FROM accuracies WHERE case_id = ?1", "i", id);
+    } else {
+        sqlite3_stmt *statement =
+            store_bound(store, put_accuracy_sql(), "id", id, put.bound_row_ulp);
+        if (put.hashed)
+            store_bind(statement, 3, "i", (int64_t)put.output_hash);
+        if (metrics_histogram_format(&put.metrics, histogram))
+            store_bind(statement, 4, "s", histogram);
+        store_bind_record(statement, 5, metric_fields(), metric_count_all, &put.metrics);
+        store_step(store, statement);
+    }
+    store_put_judgement(store, id, &put);
+    store_finish(store);
 }
 
-static void put_record(result_store *store, statement_kind kind, int64_t run, const case_key *key,
-                       const record_field *fields, size_t count, const void *from)
+/* ---- cases, read ---- */
+
+size_t store_lost(result_store *store, int64_t run, asked_case **lost)
 {
-    sqlite3_stmt *statement = begin_put(store, kind, run, key);
-    store_bind_record(statement, 2, fields, count, from);
-    store_step(store, statement, doing_put);
-    store_finish(store, doing_put);
+    static const record_field fields[] = {
+        KEY_FIELDS_AT(asked_case, key.),
+        FIELD_AT(UNSIGNED, asked_case, "requested", parts),
+        FIELD(TEXT, asked_case, reason),
+    };
+    sqlite3_stmt *statement =
+        store_bound(store,
+                    "SELECT kernel, convention, rows, hidden, types AS dtype, input, cache, "
+                    "threads, operation, requested, reason FROM missing WHERE run = ?1 ORDER BY "
+                    "case_id",
+                    "i", run);
+    return store_list(store, statement, sizeof **lost, FIELDS(fields), lost);
 }
 
-void store_put_asked(result_store *store, int64_t run, const asked_case *asked)
+bool store_has_accuracy(result_store *store, int64_t run, const case_key *key)
 {
-    put_record(store, STATEMENT_PUT_ASKED, run, &asked->key, lost_fields, 1, asked);
+    return store_number(store, store_keyed(store,
+                                           "SELECT count(*) " KEYED_CASES
+                                           "JOIN judgements ON case_id = cases.id WHERE verdict <> "
+                                           "'missing' AND " KEY_MATCHES,
+                                           run, key)) > 0;
 }
 
-void store_put_repetition(result_store *store, int64_t run, const case_key *key,
-                          const timed_repetition *repetition)
+/* The figures of a case stand last: a file's accuracies may have columns of other programs. */
+bool store_case(result_store *store, int64_t id, stored_case *found)
 {
-    put_record(store, STATEMENT_PUT_REPETITION, run, key, FIELDS(repetition_fields), repetition);
+    static const record_field fields[] = {
+        FIELD(COUNT, stored_case, id),
+        KEY_FIELDS_AT(stored_case, key.),
+        FIELD_AT(COUNT, stored_case, "measured", repetition_count),
+        FIELD(FLAG, stored_case, judged),
+        FIELD_AT(TEXT, stored_case, "detail", verdict.detail),
+        FIELD(FLAG, stored_case, hashed),
+        FIELD(COUNT, stored_case, output_hash),
+        FIELD(REAL, stored_case, bound_row_ulp),
+    };
+    sqlite3_stmt *statement = store_bound(
+        store,
+        "SELECT verdict, reason, ulp_histogram, cases.id, " KEY_COLUMNS
+        ", (SELECT count(*) FROM repetitions WHERE case_id = cases.id) AS measured, verdict IS NOT "
+        "NULL AS judged, detail, output_hash IS NOT NULL AS hashed, timings.*, "
+        "accuracies.* " KEYED_CASES "LEFT JOIN judgements ON judgements.case_id = cases.id "
+        "LEFT JOIN accuracies ON accuracies.case_id = cases.id LEFT JOIN timings ON "
+        "timings.case_id = cases.id WHERE cases.id = ?1 AND (judgements.case_id IS NOT NULL OR "
+        "EXISTS (SELECT 1 FROM repetitions WHERE repetitions.case_id = cases.id))",
+        "i", id);
+    if (!store_next(store, statement))
+        return false;
+    *found = (stored_case){0};
+    metrics_undefined(&found->metrics);
+    store_take(store, statement, FIELDS(fields), found);
+    store_take(store, statement, FIELDS(speed_fields), &found->speed);
+    if (found->judged) {
+        const char *histogram = store_text(statement, 2);
+        if (!verdict_from_words(store_text(statement, 0), store_text(statement, 1),
+                                &found->verdict.kind))
+            die(EXIT_CODE_ENVIRONMENT,
+                "%s: unknown reason of a verdict '%.60s': the database is damaged", store->path,
+                store_text(statement, 1));
+        store_take(store, statement, metric_fields(), metric_count_all, &found->metrics);
+        if (histogram[0] && !metrics_histogram_parse(histogram, &found->metrics))
+            die(EXIT_CODE_ENVIRONMENT, "%s: unknown histogram '%.60s': the database is damaged",
+                store->path, histogram);
+    }
+    sqlite3_reset(statement);
+    return true;
 }
 
-void store_put_row(result_store *store, int64_t run, const case_key *key, const stored_row *row)
+/* Those whose numbers a statement gives, with their repetitions (ended: of ended processes alone). */
+static stored_cases read_cases(result_store *store, sqlite3_stmt *ids, int64_t run, bool ended)
 {
-    put_record(store, STATEMENT_PUT_ROW, run, key, row_fields + 1, ROW_FIELDS - 1, row);
+    stored_cases cases = {0};
+    stored_case found;
+    while (store_next(store, ids)) {
+        if (!store_case(store, sqlite3_column_int64(ids, 0), &found))
+            continue;
+        if (found.repetition_count)
+            found.repetition_count = store_list(
+                store,
+                store_bound(store,
+                            "SELECT * FROM repetitions WHERE case_id = ?2 AND (NOT ?3 OR " FINISHED
+                            ") ORDER BY process, repetition",
+                            "iii", run, found.id, (int64_t)ended),
+                sizeof *found.repetitions, FIELDS(repetition_fields), &found.repetitions);
+        cases.cases = allocate_room(cases.cases, cases.count, sizeof *cases.cases);
+        cases.cases[cases.count++] = found;
+    }
+    stored_cases_index(&cases);
+    return cases;
+}
+
+stored_cases store_cases(result_store *store, int64_t run)
+{
+    sqlite3_stmt *ids = store_bound(
+        store, "SELECT cases.id " KEYED_CASES "WHERE run = ?1 ORDER BY cases.id", "i", run);
+    return read_cases(store, ids, run, false);
+}
+
+stored_cases store_timed_cases(result_store *store, int64_t run, int64_t process, bool ended)
+{
+    sqlite3_stmt *ids =
+        store_bound(store,
+                    "SELECT cases.id " KEYED_CASES "WHERE run = ?1 AND EXISTS (SELECT 1 FROM "
+                    "repetitions WHERE case_id = cases.id AND ?2 IN (process, -1)) ORDER BY "
+                    "cases.id",
+                    "ii", run, process);
+    return read_cases(store, ids, run, ended);
+}
+
+void store_pairs_begin(result_store *store, int64_t base, int64_t new)
+{
+    store->pairs = store_bound(store, pairs_sql, "ii", base, new);
+}
+
+bool store_next_pair(result_store *store, stored_pair *pair)
+{
+    static const record_field fields[] = {
+        KEY_FIELDS_AT(stored_pair, key.),
+        FIELD(COUNT, stored_pair, base),
+        FIELD(COUNT, stored_pair, new),
+        FIELD(UNSIGNED, stored_pair, base_missing),
+        FIELD(UNSIGNED, stored_pair, new_missing),
+        FIELD(TEXT, stored_pair, base_reason),
+        FIELD(TEXT, stored_pair, new_reason),
+        FIELD(TEXT, stored_pair, base_class),
+        FIELD(TEXT, stored_pair, new_class),
+        FIELD(TEXT, stored_pair, label),
+    };
+    if (!store_next(store, store->pairs))
+        return false;
+    store_take(store, store->pairs, FIELDS(fields), pair);
+    return true;
+}
+
+/* ---- as JSON ---- */
+
+static json_t *record_json(const record_field *fields, size_t count, const void *from)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; i < count; i++) {
+        const void *place = (const char *)from + fields[i].offset;
+        json_object_set_new(
+            object, fields[i].key,
+            fields[i].kind == FIELD_NAME       ? json_text(place)
+            : fields[i].kind == FIELD_UNSIGNED ? json_integer(*(const unsigned *)place)
+            : fields[i].kind == FIELD_REAL     ? json_figure(*(const double *)place)
+            : fields[i].kind == FIELD_WORD ? json_string(fields[i].words[*(const unsigned *)place])
+                                           : json_integer((json_int_t) * (const uint64_t *)place));
+    }
+    return object;
+}
+
+json_t *case_key_json(const case_key *key)
+{
+    return record_json(FIELDS(key_fields), key);
+}
+
+json_t *speed_json(const speed_figures *speed)
+{
+    json_t *object = record_json(FIELDS(speed_fields), speed);
+    json_object_del(object, "processes");
+    return object;
+}
+
+json_t *metrics_json(const ln_metrics *metrics)
+{
+    json_t *object = record_json(metric_fields(), metric_count_all, metrics);
+    for (size_t i = 0; i < metric_count_all; i++)
+        if (!metric_list[i].published)
+            json_object_del(object, metric_list[i].name);
+    return object;
+}
+
+/* ---- worst rows ---- */
+
+/* The columns of worst_rows are y_hash and the kept inputs in the order of their roles. */
+void store_put_worst(result_store *store, int64_t run, const case_key *key,
+                     const stored_worst *worst)
+{
+    const operation *what = operations[key->operation];
+    uint64_t hashes[ROLES_MOST] = {0};
+    int column = 11;
+    store_begin(store);
+    for (size_t i = 0; i < what->count; i++) {
+        const stored_tensor *tensor = &worst->inputs[i];
+        if (!tensor->bits)
+            continue;
+        hashes[i] = hash_bytes(HASH_START, tensor->bits, tensor->bytes);
+        sqlite3_stmt *statement =
+            store_bound(store, "INSERT OR IGNORE INTO tensors (hash, bits) VALUES (?1, ?2)", "i",
+                        (int64_t)hashes[i]);
+        sqlite3_bind_blob64(statement, 2, tensor->bits, tensor->bytes, SQLITE_STATIC);
+        store_step(store, statement);
+    }
+    sqlite3_stmt *statement = store_keyed(
+        store,
+        "INSERT OR REPLACE INTO worst_rows SELECT cases.id, ?11, (SELECT id FROM tensors WHERE "
+        "hash = ?12), (SELECT id FROM tensors WHERE hash = ?13), (SELECT id FROM tensors WHERE "
+        "hash = ?14) " KEYED_CASES "WHERE " KEY_MATCHES,
+        run, key);
+    sqlite3_bind_int64(statement, column, (int64_t)worst->y_hash);
+    for (size_t i = 0; i < what->count; i++) {
+        column += role_is_kept(&what->roles[i]);
+        if (worst->inputs[i].bits)
+            sqlite3_bind_int64(statement, column, (int64_t)hashes[i]);
+    }
+    store_step(store, statement);
+    store_finish(store);
+}
+
+bool store_worst(result_store *store, const stored_case *judged, stored_worst *worst)
+{
+    const operation *what = operations[judged->key.operation];
+    int column = 1;
+    *worst = (stored_worst){0};
+    sqlite3_stmt *statement =
+        store_bound(store,
+                    "SELECT y_hash, (SELECT bits FROM tensors WHERE id = x), x, (SELECT bits FROM "
+                    "tensors WHERE id = gamma), gamma, (SELECT bits FROM tensors WHERE id = beta), "
+                    "beta FROM worst_rows WHERE case_id = ?1",
+                    "i", judged->id);
+    if (!store_next(store, statement))
+        return false;
+    worst->y_hash = (uint64_t)sqlite3_column_int64(statement, 0);
+    for (size_t i = 0; i < what->count; i++) {
+        if (!role_is_kept(&what->roles[i]))
+            continue;
+        const void *bits = sqlite3_column_blob(statement, column);
+        size_t size = (size_t)sqlite3_column_bytes(statement, column);
+        if (bits && size > 0)
+            worst->inputs[i] = (stored_tensor){allocate_copy(bits, size), size,
+                                               sqlite3_column_int64(statement, column + 1)};
+        column += 2;
+    }
+    sqlite3_reset(statement);
+    return true;
+}
+
+void stored_worst_free(stored_worst *worst)
+{
+    for (size_t i = 0; i < ROLES_MOST; i++)
+        free(worst->inputs[i].bits);
+    *worst = (stored_worst){0};
+}
+
+/* ---- looking after a store ---- */
+
+size_t store_run_sizes(result_store *store, run_size **sizes)
+{
+    static const record_field fields[] = {FIELD(COUNT, run_size, run),
+                                          FIELD(COUNT, run_size, bytes)};
+    return store_list(store, store_bound(store, sizes_sql, ""), sizeof **sizes, FIELDS(fields),
+                      sizes);
+}
+
+int64_t store_remove_runs(result_store *store, int64_t first, int64_t last)
+{
+    store_begin(store);
+    store_do(store, "DELETE FROM runs WHERE id BETWEEN ?1 AND ?2", "ii", first, last);
+    int64_t removed = sqlite3_changes(store->database);
+    store_do(store,
+             "DELETE FROM tensors WHERE id NOT IN (SELECT x FROM worst_rows WHERE x IS NOT NULL "
+             "UNION SELECT gamma FROM worst_rows WHERE gamma IS NOT NULL UNION SELECT beta FROM "
+             "worst_rows WHERE beta IS NOT NULL)",
+             "");
+    store_do(store, "DELETE FROM inputs WHERE id NOT IN (SELECT input_id FROM cases)", "");
+    store_finish(store);
+    store_execute(store, "VACUUM; PRAGMA wal_checkpoint(TRUNCATE)");
+    return removed;
+}
+
+void store_put_noise(result_store *store, const machine_facts *machine,
+                     const double smallest[REGIMES])
+{
+    char identity[MACHINE_IDENTITY_LENGTH];
+    machine_identity(machine, identity);
+    store_begin(store);
+    store_do(store, "DELETE FROM noise WHERE machine = ?1", "s", identity);
+    for (int regime = 0; regime < REGIMES; regime++)
+        if (!isnan(smallest[regime]))
+            store_do(store,
+                     "INSERT INTO noise VALUES (?1, ?2, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?3)",
+                     "ssd", identity, regime_names[regime], smallest[regime]);
+    store_finish(store);
+}
+
+machine_noise store_load_noise(const char *database, const machine_facts *machine)
+{
+    machine_noise noise = {.smallest = {NAN, NAN, NAN, NAN}};
+    char identity[MACHINE_IDENTITY_LENGTH];
+    machine_identity(machine, identity);
+    if (access(database, F_OK) != 0)
+        return noise;
+    result_store *store = store_open(database, STORE_READ);
+    sqlite3_stmt *statement = store_bound(
+        store, "SELECT regime, made, smallest FROM noise WHERE machine = ?1", "s", identity);
+    while (store_next(store, statement)) {
+        text_copy(noise.made, sizeof noise.made, store_text(statement, 1));
+        for (int i = 0; i < REGIMES; i++)
+            if (strcmp(store_text(statement, 0), regime_names[i]) == 0)
+                noise.smallest[i] = store_real(statement, 2);
+    }
+    store_close(store);
+    return noise;
 }

@@ -1,5 +1,5 @@
-/* The result store: one SQLite file. The only place with SQL. Every call below that writes has
- * committed when it returns, so that an interruption at any moment loses nothing that was measured.
+/* The result store: one SQLite file. Every call below that writes has committed when it returns, so that an
+ * interruption at any moment loses nothing that was measured.
  *
  *     result_store *store = store_open("results/lnbench.db", STORE_WRITE);
  *     int64_t run = store_begin_run(store, &info);
@@ -11,6 +11,7 @@
 #ifndef LNBENCH_STORE_H
 #define LNBENCH_STORE_H
 
+#include "base/relation.h"
 #include "domain/operation.h"
 #include "domain/stored_case.h"
 #include "domain/machine.h"
@@ -50,8 +51,7 @@ typedef struct asked_case {
     char reason[DETAIL_MAX_LENGTH];
 } asked_case;
 
-/* What is stored about a kernel that took part. JSON text of its descriptor, as `list kernels
- * --json` shows it. */
+/* What is stored of a run. */
 typedef struct stored_run {
     int64_t id;
     char started[32]; /* ISO 8601, UTC */
@@ -80,7 +80,7 @@ enum { STORE_APPLICATION_ID = 0x6c6e6268, STORE_EXPORTED_ID = 0x6c6e7275 };
  * opening reads it, and all of it where a crash left something to be rolled back), made by
  * another version, not writable. */
 result_store *store_open(const char *path, store_mode mode);
-/* One that is gone when it is closed. */
+/* A store that is gone when it is closed. */
 result_store *store_open_memory(void);
 /* Reads the whole file; a damaged one ends the program (7). */
 void store_check_sound(const result_store *store);
@@ -125,6 +125,7 @@ int64_t store_latest_run(result_store *store);
 /* The latest that `lnbench choose` did not make; 0: none. */
 int64_t store_latest_survey(result_store *store);
 
+/* json: its descriptor, as `list kernels --json` shows it. */
 void store_put_kernel(result_store *store, int64_t run, const char *name, const char *json);
 /* The kernel behind a call of the library (key->kernel) at a shape. */
 void store_put_dispatched(result_store *store, int64_t run, const case_key *key, const char *name);
@@ -157,13 +158,21 @@ void stored_worst_free(stored_worst *worst);
 
 /* The curve of error over kappa and the like: one point a row judged. */
 typedef struct stored_row {
-    size_t case_index; /* into the rows that were put (judge_run) */
+    size_t case_index; /* into the rows that were put (judge_run); not stored */
     size_t row;
     double kappa, row_ulp, norm_max, bound_row_ulp;
     double mean_error, rstd_error; /* as a judged_row's */
 } stored_row;
-void store_put_row(result_store *store, int64_t run, const case_key *key,
-                   const stored_row *row); /* case_index is not looked at */
+void store_put_row(result_store *store, int64_t run, const case_key *key, const stored_row *row);
+
+/* What is decided of a case by itself, and stored beside its figures when it is judged. Whether an output of this case
+ * can be used: it is right, and has a correct digit in each row, which a right one of a kernel without a bound may not
+ * have. Unknown where nothing was judged. */
+typedef enum usability { USABLE_UNKNOWN, USABLE_NO, USABLE_YES } usability;
+usability stored_usable(const stored_case *stored);
+/* Of an extreme family or convention (case_is_extreme()), or its largest error is that of a subnormal
+ * result: the checks mix rows. */
+bool stored_is_extreme(const stored_case *stored);
 
 size_t store_runs(result_store *store, stored_run **runs); /* free(*runs) */
 stored_run store_run(result_store *store, int64_t run);
@@ -172,8 +181,7 @@ int64_t store_run_of_case(result_store *store, int64_t id);
 stored_cases store_cases(result_store *store, int64_t run);
 /* One, without its repetitions; false: it has no result. */
 bool store_case(result_store *store, int64_t id, stored_case *found);
-/* Cases that a process timed (-1: any), with their repetitions (ended: of ended processes alone), without their
- * errors. */
+/* Cases that a process timed (-1: any), with their repetitions (ended: of ended processes alone). */
 stored_cases store_timed_cases(result_store *store, int64_t run, int64_t process, bool ended);
 
 /* A case of two runs. base, new: its number, 0: that run neither has it nor was requested to. missing: which part
@@ -191,7 +199,7 @@ void store_pairs_begin(result_store *store, int64_t base, int64_t new);
 bool store_next_pair(result_store *store, stored_pair *pair);
 /* The machine facts of a run; machine_free() them. */
 machine_facts store_machine(result_store *store, int64_t run);
-/* The kernels of a run: a JSON array as text, free() it. */
+/* The kernels of a run: their descriptors as a JSON array, free() it. */
 char *store_kernels_json(result_store *store, int64_t run);
 
 /* Everything put between the two is kept whole or not at all. */
@@ -205,11 +213,9 @@ void store_together_leave(result_store *store);
 void store_sum_up(result_store *store, int64_t run, int64_t unfinished);
 
 /* The runs of another database, or one of them (0: all), into the store, in one transaction; those that it has by
- * their origin are left out. Returns how many came, numbered from *first on; 0: the store has them all, the first of them as
- * *first. */
+ * their origin are left out. What comes from elsewhere is opened by run_file_open() (store/run_file.h), which checks it.
+ * Returns how many came, numbered from *first on; 0: the store has them all, the first of them as *first. */
 int64_t store_copy_runs(result_store *store, const char *path, int64_t only, int64_t *first);
-/* A run of the database `path` into a file of its own, without the hash behind its pages. */
-void store_export_run(const char *path, int64_t run, const char *to);
 
 /* For --resume: a worker process that left every repetition it was to make is ended, and the speeds of
  * what it timed are stored; the others'
@@ -223,5 +229,66 @@ unsigned store_next_process(result_store *store, int64_t run);
 enum { NO_PROCESS = -1 };
 int64_t store_unfinished(result_store *store, int64_t run);
 bool store_has_accuracy(result_store *store, int64_t run, const case_key *key);
+
+/* As JSON, an object whose members are the fields: of the metrics those that are published. */
+json_t *case_key_json(const case_key *key);
+json_t *speed_json(const speed_figures *speed);
+json_t *metrics_json(const ln_metrics *metrics);
+
+/* ---- scripts ----
+ *
+ * SQL over the views that makes TEMP tables, for charts and pages to read. What the store does not have comes in as a
+ * TEMP table, too. All TEMP tables go when the scratch ends. script.c has the functions that scripts have beside SQLite's.
+ *
+ *     store_scratch_begin(store);
+ *     store_put_table(store, "asked", "run, types");
+ *     store_put_line(store, "asked", "is", run, "f32");
+ *     store_script(store, field_sql);                  // CREATE TEMP TABLE chart AS SELECT ...
+ *     stored_table table = store_get_table(store, "chart");
+ *         name = table_text(&table, 0, "name");
+ *     stored_table_free(&table);
+ *     store_scratch_end(store);
+ */
+
+/* What is between the two may be nested. */
+void store_scratch_begin(result_store *store);
+void store_scratch_end(result_store *store);
+
+/* Runs statements that give no rows. */
+void store_script(result_store *store, const char *sql);
+/* A TEMP table of these columns, and a line of it: a letter a column, i an int64_t, s a string (NULL is ""), n a string (NULL
+ * and "" are NULL), d a double (NaN is stored as NULL). */
+void store_put_table(result_store *store, const char *name, const char *columns);
+void store_put_line(result_store *store, const char *name, const char *types, ...);
+
+typedef struct stored_cell {
+    enum { CELL_NONE, CELL_WHOLE, CELL_REAL, CELL_TEXT } kind;
+    int64_t whole;
+    double real; /* of a whole number, too; NaN: none, or a text */
+    char *text;  /* of a text; else NULL */
+} stored_cell;
+
+typedef struct stored_table {
+    char **names;
+    size_t columns, rows;
+    stored_cell *cells; /* row by row */
+} stored_table;
+
+stored_table store_get_table(result_store *store, const char *name);
+/* All rows of a query; `types` and what follows are its parameters, as above. */
+stored_table store_ask(result_store *store, const char *sql, const char *types, ...);
+/* The rows of a query whose ?1 is a run, in parts of up to `most` rows; there is one part at least. */
+void store_query(result_store *store, const char *sql, int64_t run, size_t most,
+                 void (*take)(void *context, const stored_table *part), void *context);
+void stored_table_free(stored_table *table);
+/* 0, NaN and "" where there is no such row or column, or nothing in it. */
+int64_t table_whole(const stored_table *table, size_t row, const char *column);
+double table_real(const stored_table *table, size_t row, const char *column);
+const char *table_text(const stored_table *table, size_t row, const char *column);
+/* A cell as a relation shows it, every digit of it. */
+relation_value table_value(const stored_table *table, size_t row, const char *column);
+relation_value cell_value(const stored_cell *cell);
+/* An object whose members are the columns from `first` to `last`, by their names. */
+json_t *table_object(const stored_table *table, size_t row, const char *first, const char *last);
 
 #endif

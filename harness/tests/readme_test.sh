@@ -63,7 +63,7 @@ grep -oh '`ln_[a-z0-9_]*' "$root"/docs/*.md "$root"/README.md "$root"/kernels/RE
         grep -rqw "$name" "$root/kernels" "$root/reference" "$root/python" --include=*.h --include=*.py || echo "FAILED: documents name $name, which no header has"
     done | tee "$scratch/lost"
 [ ! -s "$scratch/lost" ] || failures=$((failures + 1))
-version=$(sed -n 's/.*STORE_VERSION = \([0-9]*\).*/\1/p' "$root/harness/store/schema.c")
+version=$(sed -n 's/.*STORE_VERSION = \([0-9]*\).*/\1/p' "$root/harness/store/open.c")
 for words in "## Tables (format $version;" "is the number of the format ($version)"; do
     grep -qF "$words" "$root/results/README.md" || fail "results/README.md says not: $words"
 done

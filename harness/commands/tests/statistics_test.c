@@ -1,8 +1,7 @@
 /* Rank test, geometric mean, two-sample bootstrap and change points: published tables and series,
  * and data made up so that the answer is known. */
 #include "draws.h"
-#include "store/change_points.h"
-#include "store/rank_test.h"
+#include "store/statistics.h"
 #include "test.h"
 #include <math.h>
 #include <stdio.h>

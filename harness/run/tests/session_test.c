@@ -1,6 +1,6 @@
 /* The speed half of a run, with kernels that fail only while they are timed. */
 #include "scratch.h"
-#include "store/script.h"
+#include "store/store.h"
 #include "run/session.h"
 #include "test.h"
 #include <math.h>

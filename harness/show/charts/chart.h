@@ -15,7 +15,7 @@
 #include "base/files.h"
 #include "base/program.h"
 #include "base/text.h"
-#include "store/script.h"
+#include "store/store.h"
 #include <stdio.h>
 
 enum { STEM_LENGTH = 32, REASON_LENGTH = 200, TITLE_LENGTH = 160 };

@@ -225,7 +225,10 @@ static void save_table(const stored_table *table, const char *name, const char *
 static void save_tables(result_store *store, const char *mark, const char *directory,
                         report_chart *chart)
 {
-    stored_table names = store_temp_names(store, "chart*");
+    stored_table names = store_ask(store,
+                                   "SELECT name FROM sqlite_temp_schema WHERE type = 'table' AND "
+                                   "name GLOB 'chart*'",
+                                   "");
     for (size_t i = 0; i < names.rows && !chart->reason[0]; i++) {
         const char *name = table_text(&names, i, "name");
         stored_table table = store_get_table(store, name);

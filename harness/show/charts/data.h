@@ -10,7 +10,7 @@
 
 #include "show/answer.h"
 #include "base/text.h"
-#include "store/script.h"
+#include "store/store.h"
 
 typedef struct report_kernel {
     const char *name, *reproducibility; /* as a view_case has it */

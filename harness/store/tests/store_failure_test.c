@@ -36,8 +36,7 @@ TEST_IN_SCRATCH(test_full)
     unsigned kept = fill(store, run, 1000000);
     assert_true(kept > 100 && kept < 1000000);
     assert_int_equal(problem.code, EXIT_CODE_ENVIRONMENT);
-    assert_non_null(
-        strstr(problem.message, "full.db: cannot store a measurement: the disk is full"));
+    assert_non_null(strstr(problem.message, "full.db: cannot write to it: the disk is full"));
     assert_null(strchr(problem.message, '\n'));
     /* Room again: the next command goes on. */
     store_close(store);
@@ -158,19 +157,6 @@ TEST_IN_SCRATCH(test_older_and_newer)
     store_close(opened(path, STORE_WRITE));
     make_database(path, "PRAGMA user_version = 1000");
     assert_refused(path, "made by a newer lnbench");
-    path = scratch_path(state, "negative.db");
-    make_database(path, "PRAGMA user_version = -180388352; PRAGMA application_id = 0x6c6e6268");
-    assert_refused(path, "the database is damaged (its format is -180388352)");
-}
-
-static int64_t number(const result_store *store, const char *sql)
-{
-    sqlite3_stmt *statement;
-    assert_int_equal(sqlite3_prepare_v2(store->database, sql, -1, &statement, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
-    int64_t value = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    return value;
 }
 
 /* A store with a run in it, changed by somebody. */
@@ -339,8 +325,9 @@ TEST_IN_SCRATCH(test_tables_of_their_own)
         for (int mode = STORE_READ; mode <= STORE_WRITE; mode++) {
             result_store *store = opened(path, (store_mode)mode);
             store_run(store, 1);
-            assert_int_equal(number(store, "SELECT count(*) FROM facts WHERE run = 1"), 4);
-            assert_int_equal(number(store, "SELECT count(*) FROM timed"), 0);
+            assert_int_equal(store_ask_number(store, "SELECT count(*) FROM facts WHERE run = 1"),
+                             4);
+            assert_int_equal(store_ask_number(store, "SELECT count(*) FROM timed"), 0);
             if (mode == STORE_WRITE) {
                 assert_int_equal(fill(store, begun(store), 2), 2);
                 store_sum_up(store, 2, NO_PROCESS);
@@ -350,9 +337,10 @@ TEST_IN_SCRATCH(test_tables_of_their_own)
         sqlite3 *database;
         assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
         const result_store file = {.database = database};
-        assert_int_equal(number(&file, "SELECT count(*) FROM facts WHERE run = 1"), 4);
+        assert_int_equal(store_ask_number(&file, "SELECT count(*) FROM facts WHERE run = 1"), 4);
         assert_int_equal(
-            number(&file, "SELECT count(*) FROM sqlite_schema WHERE sql LIKE '%mine%'"), kept[i]);
+            store_ask_number(&file, "SELECT count(*) FROM sqlite_schema WHERE sql LIKE '%mine%'"),
+            kept[i]);
         sqlite3_close(database);
     }
 }
@@ -400,40 +388,6 @@ TEST_IN_SCRATCH(test_long_names)
             assert_non_null(strstr(problem.message, "are the most: the database is damaged"));
         store_close(store);
     }
-}
-
-/* SQLite's files beside a store are as much a stranger's. */
-TEST_IN_SCRATCH(test_strange_files_beside)
-{
-    static const char *const endings[] = {"-journal", "-wal", "-shm"};
-    static char header[512] = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"; /* of a journal */
-    const char *path = changed_store(state, "PRAGMA journal_mode = DELETE");
-    char beside[512];
-    struct stat about;
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        snprintf(beside, sizeof beside, "%s%s", path, endings[i]);
-        assert_int_equal(mkfifo(beside, 0600), 0);
-        assert_refused(path, "not a regular file");
-        remove(beside);
-    }
-    assert_int_equal(stat(path, &about), 0);
-    for (int larger = 1; larger >= 0; larger--) {
-        long pages = about.st_size / 4096 + larger;
-        header[18] = (char)(pages >> 8);
-        header[19] = (char)pages;
-        header[22] = 2;  /* sectors of 512 bytes */
-        header[26] = 16; /* pages of 4096 */
-        snprintf(beside, sizeof beside, "%s-journal", path);
-        FILE *file = fopen(beside, "wb");
-        assert_non_null(file);
-        assert_int_equal(fwrite(header, sizeof header, 1, file), 1);
-        fclose(file);
-        if (larger)
-            assert_refused(path, "the journal of a larger database");
-        else
-            store_close(opened(path, STORE_READ));
-    }
-    assert_int_equal(access(beside, F_OK), -1); /* it was gone back */
 }
 
 /* As somebody without rights: root may write anywhere. */

@@ -1,7 +1,8 @@
 /* A store of many runs is asked as one of one run: steps of SQLite's machine, which are exact. */
+#include "store/standing.h"
 #include "store_sample.h"
 
-enum { MANY = 100, KERNELS = 3, INPUTS = 4 };
+enum { MANY = 100, KERNELS = 3, INPUTS = 4, STATEMENTS = 64 };
 
 static case_key key_of(int kernel, int input)
 {
@@ -39,58 +40,76 @@ static void put_run(result_store *store)
     store_together_end(store);
 }
 
-static int steps_of(result_store *store, int kind)
+/* Asks for all that is read of a run. */
+static void read_run(result_store *store)
 {
     const case_key key = key_of(1, 0);
-    sqlite3_stmt *statement = store_keyed(store, (statement_kind)kind, 1, &key);
-    assert_non_null(statement);
-    if (kind == STATEMENT_NOISE || kind == STATEMENT_FIND_UNFINISHED)
-        store_bind(statement, 1, "s", "no such"); /* a text */
-    if (kind == STATEMENT_RECOMMENDED || kind == STATEMENT_TIMED_RUN) {
-        store_bind(statement, 2, "ss", "layernorm", "f32");
-        store_bind(statement, 7, "siisis", key.convention, (int64_t)key.rows, (int64_t)key.hidden,
-                   cache_name(key.cache), (int64_t)key.threads, key.input);
-        store_bind(statement, 13, "ss", "", "");
-    }
-    if (kind == STATEMENT_RECOMMENDED)
-        store_bind(statement, 4, "did", 2.0, (int64_t)0, NAN);
-    if (kind == STATEMENT_TIMED_RUN)
-        store_bind(statement, 4, "si", "", (int64_t)0);
-    sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_VM_STEP, 1);
-    int status = SQLITE_ROW;
-    while (status == SQLITE_ROW)
-        status = sqlite3_step(statement);
-    if (status != SQLITE_DONE)
-        fail_msg("%s: %s", sqlite3_sql(statement), sqlite3_errmsg(store->database));
-    int steps = sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_VM_STEP, 1);
-    sqlite3_reset(statement);
-    return steps;
+    const char *names[] = {"kernel_*"};
+    const word_list kernels = {names, 1};
+    const recommend_wanted wanted = {
+        .run = 1, .at = key, .kernels = &kernels, .budget = 2, .kappa = NAN};
+    asked_case *lost;
+    stored_worst worst;
+    stored_pair pair;
+    input_error *errors;
+    store_find_unfinished(store, "no such");
+    store_latest_run(store);
+    store_latest_survey(store);
+    store_run(store, 1);
+    machine_facts machine = store_machine(store, 1);
+    machine_free(&machine);
+    free(store_kernels_json(store, 1));
+    store_process_count(store, 1, &key);
+    store_next_process(store, 1);
+    store_unfinished(store, 1);
+    store_has_accuracy(store, 1, &key);
+    store_lost(store, 1, &lost);
+    free(lost);
+    stored_cases cases = store_cases(store, 1);
+    store_run_of_case(store, cases.cases[0].id);
+    store_worst(store, &cases.cases[0], &worst);
+    stored_worst_free(&worst);
+    stored_cases_free(&cases);
+    cases = store_timed_cases(store, 1, -1, true);
+    stored_cases_free(&cases);
+    store_pairs_begin(store, 1, 1);
+    while (store_next_pair(store, &pair))
+        ;
+    free(store_standings(store, 1).standings);
+    free(store_recommend(store, &wanted).kernels);
+    assert_true(store_timed_run(store, &wanted, "") > 0);
+    store_input_errors(store, 1, key.convention, &errors);
+    free(errors);
 }
 
-static bool is_reading(result_store *store, int kind)
+/* Steps of each query of read_run(), by its place among the store's statements. */
+static void count_steps(result_store *store, int steps[])
 {
-    sqlite3_stmt *statement = store_statement(store, (statement_kind)kind);
-    assert_non_null(statement);
-    return sqlite3_stmt_readonly(statement) && kind > STATEMENT_ROLLBACK;
+    read_run(store); /* prepares them */
+    assert_in_range(store->statement_count, 20, STATEMENTS);
+    for (size_t i = 0; i < store->statement_count; i++)
+        sqlite3_stmt_status(store->statements[i].prepared, SQLITE_STMTSTATUS_VM_STEP, 1);
+    read_run(store);
+    for (size_t i = 0; i < store->statement_count; i++)
+        steps[i] = sqlite3_stmt_status(store->statements[i].prepared, SQLITE_STMTSTATUS_VM_STEP, 0);
 }
 
-/* Each query that is stored, but for the list of runs, which is a few steps a run. */
 TEST_IN_SCRATCH(test_steps)
 {
-    int one[STATEMENT_COUNT] = {0};
-    result_store *store = opened(scratch_path(state, "many.db"), STORE_WRITE);
+    int one[STATEMENTS], many[STATEMENTS];
+    const char *path = scratch_path(state, "many.db");
+    result_store *store = opened(path, STORE_WRITE);
     put_run(store);
-    for (int kind = 0; kind < STATEMENT_COUNT; kind++)
-        one[kind] = is_reading(store, kind) ? steps_of(store, kind) : 0;
+    result_store *reader = opened(path, STORE_READ);
+    count_steps(reader, one);
     for (int run = 1; run < MANY; run++)
         put_run(store);
-    for (int kind = 0; kind < STATEMENT_COUNT; kind++) {
-        int steps = one[kind] ? steps_of(store, kind) : 0;
-        int most = one[kind] * 6 / 5 + (kind == STATEMENT_ALL_RUNS ? 100 * MANY : 0);
-        if (steps > most)
-            fail_msg("%d steps in %d runs, %d in one:\n%s", steps, MANY, one[kind],
-                     sqlite3_sql(store->statements[kind]));
-    }
+    count_steps(reader, many);
+    for (size_t i = 0; i < reader->statement_count; i++)
+        if (many[i] > one[i] * 6 / 5)
+            fail_msg("%d steps in %d runs, %d in one:\n%s", many[i], MANY, one[i],
+                     reader->statements[i].sql);
+    store_close(reader);
     store_close(store);
 }
 

@@ -1,5 +1,5 @@
 /* The store: what was put is there again, to the bit. */
-#include "store/script.h"
+#include "store/store.h"
 #include "store_sample.h"
 #include <math.h>
 
@@ -24,46 +24,6 @@ TEST(test_metric_list)
     ln_metrics a = distinct_metrics();
     assert_true(a.worst_row > 1000 && a.worst_column > a.worst_row && a.mismatches > 1000);
     assert_true(a.ulp_max > 3 && a.kappa_max > a.worst_exact);
-}
-
-static int find_column(result_store *store, const char *table, const record_field *field)
-{
-    sqlite3_stmt *statement;
-    const char *key = strcmp(field->key, "order") == 0 ? "place" : field->key;
-    bool text = field->kind == FIELD_TEXT || field->kind == FIELD_WORD;
-    const char *type = text ? "TEXT" : field->kind == FIELD_REAL ? "REAL" : "INTEGER";
-    static const char sql[] = "SELECT cid FROM pragma_table_info(?1) WHERE name = ?2 AND type = ?3";
-    assert_int_equal(sqlite3_prepare_v2(store->database, sql, -1, &statement, NULL), SQLITE_OK);
-    store_bind(statement, 1, "sss", table, key, type);
-    if (sqlite3_step(statement) != SQLITE_ROW)
-        fail_msg("%s has no %s column %s", table, type, key);
-    int column = sqlite3_column_int(statement, 0);
-    sqlite3_finalize(statement);
-    return column;
-}
-
-/* The schema has a column for each field of a record. What is written by place, from the second column
- * of the table or from a further one on, has them in the same order. */
-TEST_IN_SCRATCH(test_schema)
-{
-    static const struct {
-        const char *table;
-        const record_field *fields;
-        size_t count;
-        int first; /* -1: in any order */
-    } records[] = {{"runs", FIELDS(run_fields), -1},
-                   {"runs", FIELDS(run_count_fields), -1},
-                   {"repetitions", FIELDS(repetition_fields), 1},
-                   {"judged_rows", row_fields + 1, ROW_FIELDS - 1, 1},
-                   {"timings", FIELDS(speed_fields), 2}};
-    result_store *store = opened(scratch_path(state, "a.db"), STORE_WRITE);
-    for (size_t i = 0; i < sizeof records / sizeof *records; i++)
-        for (size_t f = 0; f < records[i].count; f++) {
-            int column = find_column(store, records[i].table, &records[i].fields[f]);
-            if (records[i].first >= 0)
-                assert_int_equal(column, records[i].first + (int)f);
-        }
-    store_close(store);
 }
 
 TEST(test_histogram_text)

@@ -1,6 +1,7 @@
 /* A database file, as the commands that read it and `lnbench import` take it: the input itself, or else the edits of
  * a good one: two bytes of place, one of length, and so many bytes, again and again. */
 #include "show/run_view.h"
+#include "store/run_file.h"
 #include "fuzz.h"
 #include <math.h>
 #include <sqlite3.h>
@@ -126,10 +127,12 @@ static void look_at(const char *path)
 static void import(const char *path)
 {
     int64_t first;
+    run_file file = run_file_open(path);
     result_store *store = store_open_memory();
-    store_copy_runs(store, path, 0, &first);
+    store_copy_runs(store, file.database, 0, &first);
     FUZZ_CHECK(first > 0);
     store_close(store);
+    run_file_close(&file);
 }
 
 /* What die() leaves open goes with the program. */

@@ -72,7 +72,7 @@ class Run:
     def write(self, path, binaries):
         database = sqlite3.connect(path)
         database.executescript(f"PRAGMA synchronous = OFF; PRAGMA application_id = {0x6c6e6268}; PRAGMA user_version = "
-                               + re.search(r"STORE_VERSION = (\d+)", text_of("schema.c")).group(1) + ";"
+                               + re.search(r"STORE_VERSION = (\d+)", text_of("open.c")).group(1) + ";"
                                + text_of("schema.sql") + text_of("views.sql"))
         self.put_run(database)
         for one in self.cases:
