@@ -69,10 +69,11 @@ static size_t found_bytes[LN_CACHES];                /* the caches of this machi
 static atomic_size_t cache_bytes[LN_CACHES];         /* what calls are compared with */
 atomic_uint ln_caches_changed;
 
+/* The line of a row's kernel; -1: this CPU cannot run it. */
 static int find_line(const row *wanted)
 {
     const line *lines = kernels[wanted->operation].lines;
-    for (int i = 0; i < kernels[wanted->operation].count; i++)
+    for (int i = 0; i < kernels[wanted->operation].count && ln_isa_is_usable(wanted->isa); i++)
         if (strcmp(lines[i].name, wanted->kernel) == 0)
             return ln_isa_is_usable(lines[i].isa) ? i : -1;
     return -1;
@@ -99,7 +100,7 @@ static void read_table(void)
         const row *own = &table[i];
         cell *at = &cells[own->operation][own->accuracy][own->storage][own->param];
         const int found = find_line(own);
-        if ((at->count > 0 && at->isa != own->isa) || !ln_isa_is_usable(own->isa) || found < 0)
+        if (found < 0 || (at->count > 0 && at->isa != own->isa))
             continue;
         if (at->count++ == 0) {
             at->isa = own->isa;

@@ -53,7 +53,16 @@ static inline int ln_when_holds(ln_when when, const ln_problem *problem, size_t 
     return 0;
 }
 
-#define LN_LAYERNORM_ROWS_X86(row) \
+/* Each ISA has the same kernel, whose name is `name`, the ISA's, `unroll`. */
+#define LN_ROW_EACH_ISA(row, class, storage, param, name, unroll) \
+    row(class, storage, param, neon, always, name "_neon" unroll) \
+    row(class, storage, param, avx512, always, name "_avx512" unroll) \
+    row(class, storage, param, avx2, always, name "_avx2" unroll) \
+    row(class, storage, param, scalar, always, name "_scalar" unroll)
+
+/* No machine at hand has NEON: of each class it has the simplest kernel that keeps its promise. */
+#define LN_LAYERNORM_ROWS(row) \
+    row(fast, f32, f32, neon, always, "shifted_two_mean_fused_f32_neon") \
     row(fast, f32, f32, avx512, few, "unpivoted_folded_f32_avx512") \
     row(fast, f32, f32, avx512, narrow_memory, "retry_split_transposed_nt_f32_avx512") \
     row(fast, f32, f32, avx512, uneven_memory, "retry_split_transposed_nt_f32_avx512") \
@@ -65,12 +74,9 @@ static inline int ln_when_holds(ln_when when, const ln_problem *problem, size_t 
     row(fast, f32, f32, avx2, memory, "retry_split_row_pairs_nt_f32_avx2_u1") \
     row(fast, f32, f32, avx2, always, "shifted_folded_pipelined_f32_avx2") \
     row(fast, f32, f32, scalar, always, "two_pass_two_rstd_f32_acc_f64_scalar") \
-    row(fast, f64, f64, avx512, always, "shifted_two_mean_fused_f64_avx512") \
-    row(fast, f64, f64, avx2, always, "shifted_two_mean_fused_f64_avx2") \
-    row(fast, f64, f64, scalar, always, "shifted_two_mean_fused_f64_scalar") \
-    row(fast, f64, f32, avx512, always, "shifted_two_mean_fused_f64_param_f32_avx512") \
-    row(fast, f64, f32, avx2, always, "shifted_two_mean_fused_f64_param_f32_avx2") \
-    row(fast, f64, f32, scalar, always, "shifted_two_mean_fused_f64_param_f32_scalar") \
+    LN_ROW_EACH_ISA(row, fast, f64, f64, "shifted_two_mean_fused_f64", "") \
+    LN_ROW_EACH_ISA(row, fast, f64, f32, "shifted_two_mean_fused_f64_param_f32", "") \
+    row(fast, bf16, bf16, neon, always, "shifted_two_mean_fused_bf16_neon") \
     row(fast, bf16, bf16, avx512bf16, memory, "retry_folded_row_pairs_nt_bf16_avx512bf16") \
     row(fast, bf16, bf16, avx512bf16, few, "retry_folded_row_pairs_bf16_avx512bf16") \
     row(fast, bf16, bf16, avx512bf16, narrow, "retry_folded_transposed_bf16_avx512bf16") \
@@ -78,23 +84,27 @@ static inline int ln_when_holds(ln_when when, const ln_problem *problem, size_t 
     row(fast, bf16, bf16, avx512, memory, "retry_split_row_pairs_nt_bf16_avx512_u2") \
     row(fast, bf16, bf16, avx512, always, "retry_folded_row_pairs_bf16_avx512") \
     row(fast, bf16, bf16, avx2, always, "retry_folded_row_pairs_bf16_avx2") \
+    row(fast, bf16, bf16, scalar, always, "shifted_two_mean_fused_bf16_scalar") \
+    row(fast, bf16, f32, neon, always, "shifted_two_mean_fused_bf16_param_f32_neon") \
     row(fast, bf16, f32, avx512bf16, memory, "retry_folded_row_pairs_nt_bf16_param_f32_avx512") \
     row(fast, bf16, f32, avx512bf16, always, "retry_folded_row_pairs_bf16_param_f32_avx512bf16") \
     row(fast, bf16, f32, avx512, memory, "retry_folded_row_pairs_nt_bf16_param_f32_avx512") \
     row(fast, bf16, f32, avx512, always, "retry_split_row_pairs_bf16_param_f32_avx512_u2") \
     row(fast, bf16, f32, avx2, always, "retry_split_row_pairs_bf16_param_f32_avx2_u1") \
+    row(fast, bf16, f32, scalar, always, "shifted_two_mean_fused_bf16_param_f32_scalar") \
+    row(fast, f16, f16, neon, always, "shifted_two_mean_fused_f16_neon") \
     row(fast, f16, f16, avx512, memory, "retry_folded_row_pairs_nt_f16_avx512") \
     row(fast, f16, f16, avx512, few, "retry_folded_row_pairs_f16_avx512") \
     row(fast, f16, f16, avx512, narrow, "retry_folded_transposed_f16_avx512") \
     row(fast, f16, f16, avx512, always, "retry_folded_row_pairs_f16_avx512") \
     row(fast, f16, f16, avx2, always, "retry_folded_row_pairs_f16_avx2") \
+    row(fast, f16, f16, scalar, always, "shifted_two_mean_fused_f16_scalar") \
+    row(fast, f16, f32, neon, always, "shifted_two_mean_fused_f16_param_f32_neon") \
     row(fast, f16, f32, avx512, memory, "retry_folded_row_pairs_nt_f16_param_f32_avx512") \
     row(fast, f16, f32, avx512, always, "retry_folded_row_pairs_f16_param_f32_avx512") \
     row(fast, f16, f32, avx2, always, "shifted_two_mean_fused_f16_param_f32_avx2") \
-    row(fast, bf16, bf16, scalar, always, "shifted_two_mean_fused_bf16_scalar") \
-    row(fast, bf16, f32, scalar, always, "shifted_two_mean_fused_bf16_param_f32_scalar") \
-    row(fast, f16, f16, scalar, always, "shifted_two_mean_fused_f16_scalar") \
     row(fast, f16, f32, scalar, always, "shifted_two_mean_fused_f16_param_f32_scalar") \
+    row(accurate, f32, f32, neon, always, "retry_split_row_pairs_f32_neon_u2") \
     row(accurate, f32, f32, avx512, narrow_memory, "retry_split_transposed_nt_f32_avx512") \
     row(accurate, f32, f32, avx512, uneven_memory, "retry_split_transposed_nt_f32_avx512") \
     row(accurate, f32, f32, avx512, memory, "retry_split_row_pairs_nt_f32_avx512_u2") \
@@ -105,55 +115,42 @@ static inline int ln_when_holds(ln_when when, const ln_problem *problem, size_t 
     row(accurate, f32, f32, avx2, memory, "retry_split_row_pairs_nt_f32_avx2_u1") \
     row(accurate, f32, f32, avx2, always, "retry_split_row_pairs_f32_avx2_u1") \
     row(accurate, f32, f32, scalar, always, "retry_wide_fold_row_pairs_f32_acc_f64_scalar") \
-    row(accurate, f64, f64, avx512, always, "doubled_in_pairs_alone_f64_avx512_u2") \
-    row(accurate, f64, f64, avx2, always, "doubled_in_pairs_alone_f64_avx2_u2") \
-    row(accurate, f64, f64, scalar, always, "doubled_in_pairs_alone_f64_scalar_u2") \
-    row(accurate, f64, f32, avx512, always, "doubled_in_pairs_alone_f64_param_f32_avx512_u2") \
-    row(accurate, f64, f32, avx2, always, "doubled_in_pairs_alone_f64_param_f32_avx2_u2") \
-    row(accurate, f64, f32, scalar, always, "doubled_in_pairs_alone_f64_param_f32_scalar_u2") \
+    LN_ROW_EACH_ISA(row, accurate, f64, f64, "doubled_in_pairs_alone_f64", "_u2") \
+    LN_ROW_EACH_ISA(row, accurate, f64, f32, "doubled_in_pairs_alone_f64_param_f32", "_u2") \
+    row(accurate, bf16, bf16, neon, always, "retry_split_row_pairs_bf16_neon_u2") \
     row(accurate, bf16, bf16, avx512bf16, memory, "retry_split_row_pairs_nt_bf16_avx512bf16") \
     row(accurate, bf16, bf16, avx512bf16, always, "retry_split_row_pairs_bf16_avx512bf16") \
     row(accurate, bf16, bf16, avx512, memory, "retry_split_row_pairs_nt_bf16_avx512_u2") \
     row(accurate, bf16, bf16, avx512, always, "retry_split_row_pairs_bf16_avx512_u2") \
+    row(accurate, bf16, bf16, avx2, always, "retry_split_row_pairs_bf16_avx2_u1") \
+    row(accurate, bf16, bf16, scalar, always, "exact_certified_grouped_bf16_scalar") \
+    row(accurate, bf16, f32, neon, always, "retry_split_row_pairs_bf16_param_f32_neon_u2") \
     row(accurate, bf16, f32, avx512bf16, memory, "retry_split_row_pairs_nt_bf16_param_f32_avx512") \
     row(accurate, bf16, f32, avx512bf16, always, "retry_split_row_pairs_bf16_param_f32_avx512bf16") \
     row(accurate, bf16, f32, avx512, memory, "retry_split_row_pairs_nt_bf16_param_f32_avx512") \
     row(accurate, bf16, f32, avx512, always, "retry_split_row_pairs_bf16_param_f32_avx512_u2") \
-    row(accurate, f16, f16, avx512, memory, "retry_split_row_pairs_nt_f16_avx512_u2") \
-    row(accurate, f16, f16, avx512, always, "retry_split_row_pairs_f16_avx512_u2") \
-    row(accurate, f16, f32, avx512, memory, "retry_split_row_pairs_nt_f16_param_f32_avx512_u2") \
-    row(accurate, f16, f32, avx512, always, "retry_split_row_pairs_f16_param_f32_avx512_u2") \
-    row(accurate, bf16, bf16, avx2, always, "retry_split_row_pairs_bf16_avx2_u1") \
-    row(accurate, bf16, bf16, scalar, always, "exact_certified_grouped_bf16_scalar") \
     row(accurate, bf16, f32, avx2, always, "retry_split_row_pairs_bf16_param_f32_avx2_u1") \
     row(accurate, bf16, f32, scalar, always, "exact_certified_grouped_bf16_param_f32_scalar") \
+    row(accurate, f16, f16, neon, always, "retry_split_row_pairs_f16_neon_u2") \
+    row(accurate, f16, f16, avx512, memory, "retry_split_row_pairs_nt_f16_avx512_u2") \
+    row(accurate, f16, f16, avx512, always, "retry_split_row_pairs_f16_avx512_u2") \
     row(accurate, f16, f16, avx2, always, "retry_split_row_pairs_f16_avx2_u1") \
     row(accurate, f16, f16, scalar, always, "exact_certified_grouped_f16_scalar") \
+    row(accurate, f16, f32, neon, always, "retry_split_row_pairs_f16_param_f32_neon_u2") \
+    row(accurate, f16, f32, avx512, memory, "retry_split_row_pairs_nt_f16_param_f32_avx512_u2") \
+    row(accurate, f16, f32, avx512, always, "retry_split_row_pairs_f16_param_f32_avx512_u2") \
     row(accurate, f16, f32, avx2, always, "retry_split_row_pairs_f16_param_f32_avx2_u1") \
     row(accurate, f16, f32, scalar, always, "exact_certified_grouped_f16_param_f32_scalar") \
-    row(reproducible, f32, f32, avx512, always, "reproducible_two_mean_f32_avx512") \
-    row(reproducible, f32, f32, avx2, always, "reproducible_two_mean_f32_avx2") \
-    row(reproducible, f32, f32, scalar, always, "reproducible_two_mean_f32_scalar") \
-    row(reproducible, f64, f64, avx512, always, "reproducible_two_mean_f64_avx512") \
-    row(reproducible, f64, f64, avx2, always, "reproducible_two_mean_f64_avx2") \
-    row(reproducible, f64, f64, scalar, always, "reproducible_two_mean_f64_scalar") \
-    row(reproducible, f64, f32, avx512, always, "reproducible_two_mean_f64_param_f32_avx512") \
-    row(reproducible, f64, f32, avx2, always, "reproducible_two_mean_f64_param_f32_avx2") \
-    row(reproducible, f64, f32, scalar, always, "reproducible_two_mean_f64_param_f32_scalar") \
-    row(reproducible, bf16, bf16, avx512, always, "reproducible_two_mean_bf16_avx512") \
-    row(reproducible, bf16, bf16, avx2, always, "reproducible_two_mean_bf16_avx2") \
-    row(reproducible, bf16, bf16, scalar, always, "reproducible_two_mean_bf16_scalar") \
-    row(reproducible, bf16, f32, avx512, always, "reproducible_two_mean_bf16_param_f32_avx512") \
-    row(reproducible, bf16, f32, avx2, always, "reproducible_two_mean_bf16_param_f32_avx2") \
-    row(reproducible, bf16, f32, scalar, always, "reproducible_two_mean_bf16_param_f32_scalar") \
-    row(reproducible, f16, f16, avx512, always, "reproducible_two_mean_f16_avx512") \
-    row(reproducible, f16, f16, avx2, always, "reproducible_two_mean_f16_avx2") \
-    row(reproducible, f16, f16, scalar, always, "reproducible_two_mean_f16_scalar") \
-    row(reproducible, f16, f32, avx512, always, "reproducible_two_mean_f16_param_f32_avx512") \
-    row(reproducible, f16, f32, avx2, always, "reproducible_two_mean_f16_param_f32_avx2") \
-    row(reproducible, f16, f32, scalar, always, "reproducible_two_mean_f16_param_f32_scalar")
+    LN_ROW_EACH_ISA(row, reproducible, f32, f32, "reproducible_two_mean_f32", "") \
+    LN_ROW_EACH_ISA(row, reproducible, f64, f64, "reproducible_two_mean_f64", "") \
+    LN_ROW_EACH_ISA(row, reproducible, f64, f32, "reproducible_two_mean_f64_param_f32", "") \
+    LN_ROW_EACH_ISA(row, reproducible, bf16, bf16, "reproducible_two_mean_bf16", "") \
+    LN_ROW_EACH_ISA(row, reproducible, bf16, f32, "reproducible_two_mean_bf16_param_f32", "") \
+    LN_ROW_EACH_ISA(row, reproducible, f16, f16, "reproducible_two_mean_f16", "") \
+    LN_ROW_EACH_ISA(row, reproducible, f16, f32, "reproducible_two_mean_f16_param_f32", "")
 
-#define LN_RMSNORM_ROWS_X86(row) \
+#define LN_RMSNORM_ROWS(row) \
+    row(fast, f32, f32, neon, always, "rms_f32_neon") \
     row(fast, f32, f32, avx512, few, "rms_f32_avx512") \
     row(fast, f32, f32, avx512, narrow_memory, "rms_transposed_nt_f32_avx512") \
     row(fast, f32, f32, avx512, long_memory, "rms_blocked_nt_f32_avx512") \
@@ -165,27 +162,30 @@ static inline int ln_when_holds(ln_when when, const ln_problem *problem, size_t 
     row(fast, f32, f32, avx2, memory, "rms_fused_nt_f32_acc_f64_avx2") \
     row(fast, f32, f32, avx2, always, "rms_pipelined_f32_avx2") \
     row(fast, f32, f32, scalar, always, "rms_f32_scalar") \
-    row(fast, f64, f64, avx512, always, "rms_f64_avx512") \
-    row(fast, f64, f64, avx2, always, "rms_f64_avx2") \
-    row(fast, f64, f64, scalar, always, "rms_f64_scalar") \
+    LN_ROW_EACH_ISA(row, fast, f64, f64, "rms_f64", "") \
+    row(fast, bf16, bf16, neon, always, "rms_bf16_neon") \
     row(fast, bf16, bf16, avx512bf16, memory, "rms_fused_nt_bf16_acc_f64_avx512bf16") \
     row(fast, bf16, bf16, avx512bf16, few, "rms_bf16_avx512") \
     row(fast, bf16, bf16, avx512bf16, always, "rms_fused_bf16_acc_f64_avx512bf16") \
     row(fast, bf16, bf16, avx512, always, "rms_pipelined_bf16_avx512") \
     row(fast, bf16, bf16, avx2, always, "rms_bf16_avx2") \
     row(fast, bf16, bf16, scalar, always, "rms_bf16_acc_f64_scalar") \
+    row(fast, bf16, f32, neon, always, "rms_bf16_param_f32_neon") \
     row(fast, bf16, f32, avx512bf16, memory, "rms_fused_nt_bf16_param_f32_acc_f64_avx512bf16") \
     row(fast, bf16, f32, avx512bf16, few, "rms_bf16_param_f32_avx512") \
     row(fast, bf16, f32, avx512bf16, always, "rms_fused_bf16_param_f32_acc_f64_avx512bf16") \
     row(fast, bf16, f32, avx512, always, "rms_pipelined_bf16_param_f32_avx512") \
     row(fast, bf16, f32, avx2, always, "rms_bf16_param_f32_avx2") \
     row(fast, bf16, f32, scalar, always, "rms_bf16_param_f32_acc_f64_scalar") \
+    row(fast, f16, f16, neon, always, "rms_f16_neon") \
     row(fast, f16, f16, avx512, always, "rms_f16_avx512") \
     row(fast, f16, f16, avx2, always, "rms_f16_avx2") \
     row(fast, f16, f16, scalar, always, "rms_f16_acc_f64_scalar") \
+    row(fast, f16, f32, neon, always, "rms_f16_param_f32_neon") \
     row(fast, f16, f32, avx512, always, "rms_f16_param_f32_avx512") \
     row(fast, f16, f32, avx2, always, "rms_f16_param_f32_avx2") \
     row(fast, f16, f32, scalar, always, "rms_f16_param_f32_acc_f64_scalar") \
+    row(accurate, f32, f32, neon, always, "rms_fused_f32_acc_f64_neon") \
     row(accurate, f32, f32, avx512, memory, "rms_fused_nt_f32_acc_f64_avx512") \
     row(accurate, f32, f32, avx512, few, "rms_fused_f32_acc_f64_avx512") \
     row(accurate, f32, f32, avx512, narrow, "rms_transposed_f32_acc_f64_avx512") \
@@ -195,92 +195,17 @@ static inline int ln_when_holds(ln_when when, const ln_problem *problem, size_t 
     row(accurate, f32, f32, scalar, always, "rms_wide_scaled_f32_acc_f64_scalar") \
     row(accurate, bf16, bf16, avx512bf16, memory, "rms_fused_nt_bf16_acc_f64_avx512bf16") \
     row(accurate, bf16, bf16, avx512bf16, always, "rms_fused_bf16_acc_f64_avx512bf16") \
-    row(accurate, bf16, bf16, avx512, always, "rms_bf16_acc_f64_avx512") \
-    row(accurate, bf16, bf16, avx2, always, "rms_bf16_acc_f64_avx2") \
-    row(accurate, bf16, bf16, scalar, always, "rms_bf16_acc_f64_scalar") \
+    LN_ROW_EACH_ISA(row, accurate, bf16, bf16, "rms_bf16_acc_f64", "") \
     row(accurate, bf16, f32, avx512bf16, memory, "rms_fused_nt_bf16_param_f32_acc_f64_avx512bf16") \
     row(accurate, bf16, f32, avx512bf16, always, "rms_fused_bf16_param_f32_acc_f64_avx512bf16") \
-    row(accurate, bf16, f32, avx512, always, "rms_bf16_param_f32_acc_f64_avx512") \
-    row(accurate, bf16, f32, avx2, always, "rms_bf16_param_f32_acc_f64_avx2") \
-    row(accurate, bf16, f32, scalar, always, "rms_bf16_param_f32_acc_f64_scalar") \
-    row(accurate, f16, f16, avx512, always, "rms_f16_acc_f64_avx512") \
-    row(accurate, f16, f16, avx2, always, "rms_f16_acc_f64_avx2") \
-    row(accurate, f16, f16, scalar, always, "rms_f16_acc_f64_scalar") \
-    row(accurate, f16, f32, avx512, always, "rms_f16_param_f32_acc_f64_avx512") \
-    row(accurate, f16, f32, avx2, always, "rms_f16_param_f32_acc_f64_avx2") \
-    row(accurate, f16, f32, scalar, always, "rms_f16_param_f32_acc_f64_scalar") \
-    row(reproducible, f32, f32, avx512, always, "rms_tiled_f32_avx512") \
-    row(reproducible, f32, f32, avx2, always, "rms_tiled_f32_avx2") \
-    row(reproducible, f32, f32, scalar, always, "rms_tiled_f32_scalar") \
-    row(reproducible, f64, f64, avx512, always, "rms_tiled_f64_avx512") \
-    row(reproducible, f64, f64, avx2, always, "rms_tiled_f64_avx2") \
-    row(reproducible, f64, f64, scalar, always, "rms_tiled_f64_scalar") \
-    row(reproducible, bf16, bf16, avx512, always, "rms_tiled_bf16_avx512") \
-    row(reproducible, bf16, bf16, avx2, always, "rms_tiled_bf16_avx2") \
-    row(reproducible, bf16, bf16, scalar, always, "rms_tiled_bf16_scalar") \
-    row(reproducible, bf16, f32, avx512, always, "rms_tiled_bf16_param_f32_avx512") \
-    row(reproducible, bf16, f32, avx2, always, "rms_tiled_bf16_param_f32_avx2") \
-    row(reproducible, bf16, f32, scalar, always, "rms_tiled_bf16_param_f32_scalar") \
-    row(reproducible, f16, f16, avx512, always, "rms_tiled_f16_avx512") \
-    row(reproducible, f16, f16, avx2, always, "rms_tiled_f16_avx2") \
-    row(reproducible, f16, f16, scalar, always, "rms_tiled_f16_scalar") \
-    row(reproducible, f16, f32, avx512, always, "rms_tiled_f16_param_f32_avx512") \
-    row(reproducible, f16, f32, avx2, always, "rms_tiled_f16_param_f32_avx2") \
-    row(reproducible, f16, f32, scalar, always, "rms_tiled_f16_param_f32_scalar")
-
-/* No machine at hand has NEON: of each class the simplest kernel that keeps its promise. */
-#define LN_LAYERNORM_ROWS_NEON(row) \
-    row(fast, f32, f32, neon, always, "shifted_two_mean_fused_f32_neon") \
-    row(fast, f64, f64, neon, always, "shifted_two_mean_fused_f64_neon") \
-    row(fast, f64, f32, neon, always, "shifted_two_mean_fused_f64_param_f32_neon") \
-    row(fast, bf16, bf16, neon, always, "shifted_two_mean_fused_bf16_neon") \
-    row(fast, bf16, f32, neon, always, "shifted_two_mean_fused_bf16_param_f32_neon") \
-    row(fast, f16, f16, neon, always, "shifted_two_mean_fused_f16_neon") \
-    row(fast, f16, f32, neon, always, "shifted_two_mean_fused_f16_param_f32_neon") \
-    row(accurate, f32, f32, neon, always, "retry_split_row_pairs_f32_neon_u2") \
-    row(accurate, f64, f64, neon, always, "doubled_in_pairs_alone_f64_neon_u2") \
-    row(accurate, f64, f32, neon, always, "doubled_in_pairs_alone_f64_param_f32_neon_u2") \
-    row(accurate, bf16, bf16, neon, always, "retry_split_row_pairs_bf16_neon_u2") \
-    row(accurate, bf16, f32, neon, always, "retry_split_row_pairs_bf16_param_f32_neon_u2") \
-    row(accurate, f16, f16, neon, always, "retry_split_row_pairs_f16_neon_u2") \
-    row(accurate, f16, f32, neon, always, "retry_split_row_pairs_f16_param_f32_neon_u2") \
-    row(reproducible, f32, f32, neon, always, "reproducible_two_mean_f32_neon") \
-    row(reproducible, f64, f64, neon, always, "reproducible_two_mean_f64_neon") \
-    row(reproducible, f64, f32, neon, always, "reproducible_two_mean_f64_param_f32_neon") \
-    row(reproducible, bf16, bf16, neon, always, "reproducible_two_mean_bf16_neon") \
-    row(reproducible, bf16, f32, neon, always, "reproducible_two_mean_bf16_param_f32_neon") \
-    row(reproducible, f16, f16, neon, always, "reproducible_two_mean_f16_neon") \
-    row(reproducible, f16, f32, neon, always, "reproducible_two_mean_f16_param_f32_neon")
-
-#define LN_RMSNORM_ROWS_NEON(row) \
-    row(fast, f32, f32, neon, always, "rms_f32_neon") \
-    row(fast, f64, f64, neon, always, "rms_f64_neon") \
-    row(fast, bf16, bf16, neon, always, "rms_bf16_neon") \
-    row(fast, bf16, f32, neon, always, "rms_bf16_param_f32_neon") \
-    row(fast, f16, f16, neon, always, "rms_f16_neon") \
-    row(fast, f16, f32, neon, always, "rms_f16_param_f32_neon") \
-    row(accurate, f32, f32, neon, always, "rms_fused_f32_acc_f64_neon") \
-    row(accurate, bf16, bf16, neon, always, "rms_bf16_acc_f64_neon") \
-    row(accurate, bf16, f32, neon, always, "rms_bf16_param_f32_acc_f64_neon") \
-    row(accurate, f16, f16, neon, always, "rms_f16_acc_f64_neon") \
-    row(accurate, f16, f32, neon, always, "rms_f16_param_f32_acc_f64_neon") \
-    row(reproducible, f32, f32, neon, always, "rms_tiled_f32_neon") \
-    row(reproducible, f64, f64, neon, always, "rms_tiled_f64_neon") \
-    row(reproducible, bf16, bf16, neon, always, "rms_tiled_bf16_neon") \
-    row(reproducible, bf16, f32, neon, always, "rms_tiled_bf16_param_f32_neon") \
-    row(reproducible, f16, f16, neon, always, "rms_tiled_f16_neon") \
-    row(reproducible, f16, f32, neon, always, "rms_tiled_f16_param_f32_neon")
-
-/* Builds for one architecture leave the other's rows out, but for those that look at all rows. */
-#if defined __aarch64__
-#define LN_LAYERNORM_ROWS(row) LN_LAYERNORM_ROWS_NEON(row) LN_LAYERNORM_ROWS_X86(row)
-#define LN_RMSNORM_ROWS(row) LN_RMSNORM_ROWS_NEON(row) LN_RMSNORM_ROWS_X86(row)
-#elif defined LN_EVERY_ROW
-#define LN_LAYERNORM_ROWS(row) LN_LAYERNORM_ROWS_X86(row) LN_LAYERNORM_ROWS_NEON(row)
-#define LN_RMSNORM_ROWS(row) LN_RMSNORM_ROWS_X86(row) LN_RMSNORM_ROWS_NEON(row)
-#else
-#define LN_LAYERNORM_ROWS(row) LN_LAYERNORM_ROWS_X86(row)
-#define LN_RMSNORM_ROWS(row) LN_RMSNORM_ROWS_X86(row)
-#endif
+    LN_ROW_EACH_ISA(row, accurate, bf16, f32, "rms_bf16_param_f32_acc_f64", "") \
+    LN_ROW_EACH_ISA(row, accurate, f16, f16, "rms_f16_acc_f64", "") \
+    LN_ROW_EACH_ISA(row, accurate, f16, f32, "rms_f16_param_f32_acc_f64", "") \
+    LN_ROW_EACH_ISA(row, reproducible, f32, f32, "rms_tiled_f32", "") \
+    LN_ROW_EACH_ISA(row, reproducible, f64, f64, "rms_tiled_f64", "") \
+    LN_ROW_EACH_ISA(row, reproducible, bf16, bf16, "rms_tiled_bf16", "") \
+    LN_ROW_EACH_ISA(row, reproducible, bf16, f32, "rms_tiled_bf16_param_f32", "") \
+    LN_ROW_EACH_ISA(row, reproducible, f16, f16, "rms_tiled_f16", "") \
+    LN_ROW_EACH_ISA(row, reproducible, f16, f32, "rms_tiled_f16_param_f32", "")
 
 #endif

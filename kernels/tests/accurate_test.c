@@ -2,7 +2,6 @@
  * .51, and so is what is proven of each kernel that the class may take on any ISA, on ordinary rows
  * and on those that are hard for sums, in all conventions. Rows that broke the class before it was proven are among them. */
 #include "tests.h"
-#define LN_EVERY_ROW
 #include "dispatch_table.h"
 #include <stdio.h>
 

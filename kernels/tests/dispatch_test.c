@@ -4,7 +4,6 @@
 #include "tests.h"
 
 #include "caches.h"
-#define LN_EVERY_ROW
 #include "dispatch_table.h"
 #include "layernorm_plugin.h"
 

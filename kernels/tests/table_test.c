@@ -14,17 +14,24 @@ typedef struct line {
     char field[FIELDS][LENGTH];
 } line;
 
-/* The next LN_KERNEL line of the file. */
+/* The next kernel of the file: a line has one for each of its ISAs. */
 static int read_line(FILE *file, line *read)
 {
-    char text[512];
-    while (fgets(text, sizeof(text), file)) {
-        char(*f)[LENGTH] = read->field;
+    static char isas[LENGTH]; /* of the line before, those that are still to come */
+    char text[512], (*f)[LENGTH] = read->field;
+    while (*isas || fgets(text, sizeof(text), file)) {
+        if (*isas) {
+            char *end = strchrnul(isas, ' ');
+            snprintf(f[ISA], LENGTH, "%.*s", (int)(end - isas), isas);
+            const char *next = *end ? end + 1 : end;
+            memmove(isas, next, strlen(next) + 1);
+            return 1;
+        }
         if (sscanf(text,
                    "LN_KERNEL(%63[^,], %63[^,], %63[^,], %63[^,], %63[^,], %63[^,], %63[^,], "
                    "%63[^,], %63[^)])",
-                   f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8]) == FIELDS)
-            return 1;
+                   f[0], f[1], f[2], f[3], f[4], f[5], f[6], isas, f[8]) != FIELDS)
+            *isas = '\0';
     }
     return 0;
 }

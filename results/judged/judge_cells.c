@@ -12,7 +12,6 @@
 #include "conformance/internal.h"
 #include "inputs/inputs.h"
 #include "worker/worker.h"
-#define LN_EVERY_ROW
 #include "dispatch/dispatch_table.h"
 #include <math.h>
 #include <stdio.h>
