@@ -1,7 +1,5 @@
-#include "audit_gradients.h"
+#include "audit.h"
 
-#include "audit_rows.h"
-#include "audit_types.h"
 #include "certify/backward.h"
 
 #include <gmp.h>

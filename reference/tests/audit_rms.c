@@ -7,10 +7,8 @@
  * wherever both sides have the same sign; D itself lies above t where R > t^2 N, and so on. A number
  * of a type is what such a number rounds to where it lies between the midpoints beside it; it is
  * looked for from an estimate on, up or down. */
-#include "audit_rms.h"
+#include "audit.h"
 
-#include "audit_rows.h"
-#include "audit_types.h"
 #include "certify/rms_row.h"
 #include "dyadic.h"
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and libraries
-# eval --dy: gradients made elsewhere against the exact ones. test_backward looks at those.
+# eval --dy: gradients made elsewhere against the exact ones. test_rows looks at those.
 . "$(dirname "$0")/cli_common.sh" "$@"
 
 npy() { "$binaries/npy_tool" make "$@"; }

@@ -5,7 +5,7 @@
  *
  * Kinds take turns, and types within a kind, so that any few thousand rows hold all of them.
  */
-#include "audit_run.h"
+#include "audit.h"
 #include "inputs/inputs.h"
 #include "inputs/worst.h"
 #include "base/progress.h"
