@@ -25,52 +25,20 @@ typedef LN_PASTE(element_, LN_PARAM) param;
 /* Sums of f64 over elements that are numbers of f32. */
 #define SUMS_ARE_LONG (REAL_UNIT == UNIT_f64 && LN_PASTE(UNIT_, LN_STORAGE) >= UNIT_f32)
 
-LN_INLINE vec lane_load(const storage *p)
-{
-    return LN_PASTE(lane_load_, LN_STORAGE)(p);
-}
-
-LN_INLINE vec lane_load_first(const storage *p, size_t n)
-{
-    return LN_PASTE(lane_load_first_, LN_STORAGE)(p, n);
-}
-
-LN_INLINE void lane_store(storage *p, vec a)
-{
-    LN_PASTE(lane_store_, LN_STORAGE)(p, a);
-}
-
-LN_INLINE void lane_store_first(storage *p, vec a, size_t n)
-{
-    LN_PASTE(lane_store_first_, LN_STORAGE)(p, a, n);
-}
-
-LN_INLINE vec lane_stored(vec a)
-{
-    return LN_PASTE(lane_stored_, LN_STORAGE)(a);
-}
+#define lane_load LN_PASTE(lane_load_, LN_STORAGE)
+#define lane_load_first LN_PASTE(lane_load_first_, LN_STORAGE)
+#define lane_store LN_PASTE(lane_store_, LN_STORAGE)
+#define lane_store_first LN_PASTE(lane_store_first_, LN_STORAGE)
+#define lane_stored LN_PASTE(lane_stored_, LN_STORAGE)
+#define lane_dot LN_PASTE(lane_dot_, LN_STORAGE)
 
 /* lane_store(), and around the caches, where no number is subnormal. */
 #ifdef LANE_STORE_REGULAR
-LN_INLINE void lane_store_regular(storage *p, vec a)
-{
-    LN_PASTE(lane_store_regular_, LN_STORAGE)(p, a);
-}
-
-LN_INLINE void lane_stream_regular(storage *p, vec a)
-{
-    LN_PASTE(lane_stream_regular_, LN_STORAGE)(p, a);
-}
+#define lane_store_regular LN_PASTE(lane_store_regular_, LN_STORAGE)
+#define lane_stream_regular LN_PASTE(lane_stream_regular_, LN_STORAGE)
 #else
 #define lane_store_regular lane_store
 #define lane_stream_regular LN_PASTE(lane_stream_, LN_STORAGE)
-#endif
-
-#ifdef LANE_DOT
-LN_INLINE void lane_dot(const storage *p, size_t n, int odd, vec *sum, vec *square)
-{
-    LN_PASTE(lane_dot_, LN_STORAGE)(p, n, odd, sum, square);
-}
 #endif
 
 /* The first n parameters (LANES of them if n is more), zeros behind them. */
@@ -163,63 +131,24 @@ LN_INLINE vec multiply_add(vec a, vec b, vec c)
     return LN_FMA ? lane_multiply_add(a, b, c) : lane_add(lane_multiply(a, b), c);
 }
 
-#ifdef LN_ACCUMULATOR_FILE
-#include LN_ACCUMULATOR_FILE
-#else
+#if !SUMS_ARE_LONGER
 /* The accumulators have the type of the items: the words of statistics are those of the lanes. */
 typedef vec acc;
+#define acc_of(a) (a)
+#define acc_items(a) (a)
+#define acc_set lane_set
+#define acc_store item_store
+#define acc_first lane_first
+#define acc_add lane_add
+#define acc_subtract lane_subtract
+#define acc_multiply lane_multiply
+#define acc_multiply_add multiply_add
+#define acc_sum lane_sum
+#define acc_sum_rows lane_sum_rows
+#define acc_sum_two lane_sum_two
 
-LN_INLINE acc acc_of(vec a)
-{
-    return a;
-}
-
-LN_INLINE vec acc_items(acc a)
-{
-    return a;
-}
-
-LN_INLINE acc acc_set(real a)
-{
-    return lane_set(a);
-}
-
-LN_INLINE void acc_store(real *p, acc a)
-{
-    item_store(p, a);
-}
-
-LN_INLINE acc acc_first(acc a, size_t n)
-{
-    return lane_first(a, n);
-}
-
-LN_INLINE acc acc_add(acc a, acc b)
-{
-    return lane_add(a, b);
-}
-
-LN_INLINE acc acc_subtract(acc a, acc b)
-{
-    return lane_subtract(a, b);
-}
-
-LN_INLINE acc acc_multiply(acc a, acc b)
-{
-    return lane_multiply(a, b);
-}
-
-LN_INLINE acc acc_multiply_add(acc a, acc b, acc c)
-{
-    return multiply_add(a, b, c);
-}
-
-LN_INLINE real acc_sum(acc a)
-{
-    return lane_sum(a);
-}
-
-/* Lanes that have no better way sum one by one: the same tree, hence the same bits. */
+/* The sums of the lanes of four vectors, and of two. Lanes that have no better way sum one by one: the
+ * same tree, hence the same bits. */
 #ifndef LANE_SUM_ROWS
 LN_INLINE void lane_sum_rows(const vec a[4], item sums[4])
 {
@@ -235,39 +164,16 @@ LN_INLINE void lane_sum_two(vec a, vec b, item sums[2])
 }
 #endif
 
-/* The sums of the lanes of four vectors, and of two, each by the tree of acc_sum(). */
-LN_INLINE void acc_sum_rows(const acc a[4], real sums[4])
-{
-    lane_sum_rows(a, sums);
-}
-
-LN_INLINE void acc_sum_two(acc a, acc b, real sums[2])
-{
-    lane_sum_two(a, b, sums);
-}
-
 #ifdef LANE_SUM_SQUARE
 #define ACC_SUM_SQUARE
 typedef acc acc_fold;
-
-LN_INLINE acc_fold acc_fold_one(acc a)
-{
-    return a;
-}
-
-LN_INLINE acc_fold acc_fold_four(const acc_fold a[4])
-{
-    return lane_fold_four(a);
-}
-
-LN_INLINE acc acc_sum_folds(const acc_fold folds[LANES / 4])
-{
-    return lane_sum_folds(folds);
-}
+#define acc_fold_one(a) (a)
+#define acc_fold_four lane_fold_four
+#define acc_sum_folds lane_sum_folds
 #endif
 #endif
 
-#if defined(LN_ACCUMULATOR_FILE) && !defined(ACC_SUM_ROWS)
+#if SUMS_ARE_LONGER && !defined(ACC_SUM_ROWS)
 LN_INLINE void acc_sum_rows(const acc a[4], real sums[4])
 {
     LN_UNROLLED

@@ -14,7 +14,7 @@ typedef real factor;
 
 /* Sums in double give a root of any row of short elements, but an item holds no reciprocal of one below 2^-128:
  * a row whose rstd is outside 2^-100 ... 2^100 is strange, and computed in double (schedule/call.h). */
-#ifdef LN_ACCUMULATOR_FILE
+#if SUMS_ARE_LONGER
 #define CENTRE_CHECKED
 #if STORES_F32
 #define CENTRE_IN_TWO

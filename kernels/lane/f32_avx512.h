@@ -51,8 +51,14 @@ LN_INLINE void sum_fold_16(__m512 fold, float sums[4])
     _mm_storeu_ps(sums, _mm512_castps512_ps128(_mm512_permutexvar_ps(every_fourth, one)));
 }
 
-/* Of f64: i with i + 4, then i + 2, i + 1. */
-LN_INLINE double sum_8(__m512d a)
+/* Eight sums in double, of a row or of a part of it. */
+#define ACC_OCTETS
+typedef __m512d octet;
+#define octet_set _mm512_set1_pd
+#define octet_add _mm512_add_pd
+
+/* i with i + 4, then i + 2, i + 1. */
+LN_INLINE double octet_sum(octet a)
 {
     __m256d four = _mm256_add_pd(_mm512_castpd512_pd256(a), _mm512_extractf64x4_pd(a, 1));
     __m128d two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
@@ -60,7 +66,7 @@ LN_INLINE double sum_8(__m512d a)
 }
 
 /* Four at once, each by the same tree, but for its last level. */
-LN_INLINE __m512d fold_four_8(const __m512d a[4])
+LN_INLINE octet octet_fold_four(const octet a[4])
 {
     __m512d ab = _mm512_add_pd(_mm512_insertf64x4(a[0], _mm512_castpd512_pd256(a[1]), 1),
                                _mm512_shuffle_f64x2(a[0], a[1], 0xee));
@@ -69,37 +75,13 @@ LN_INLINE __m512d fold_four_8(const __m512d a[4])
     return _mm512_add_pd(_mm512_shuffle_f64x2(ab, cd, 0x88), _mm512_shuffle_f64x2(ab, cd, 0xdd));
 }
 
-LN_INLINE void sum_four_8(const __m512d a[4], double sums[4])
-{
-    __m512d two = fold_four_8(a);
-    __m512d one = _mm512_add_pd(two, _mm512_permute_pd(two, 0x55));
-    const __m512i every_second = _mm512_set_epi64(0, 0, 0, 0, 6, 4, 2, 0);
-    _mm256_storeu_pd(sums, _mm512_castpd512_pd256(_mm512_permutexvar_pd(every_second, one)));
-}
-
-/* Eight sums in double, of a row or of a part of it. */
-#define ACC_OCTETS
-typedef __m512d octet;
-
-LN_INLINE octet octet_set(double a)
-{
-    return _mm512_set1_pd(a);
-}
-
-LN_INLINE octet octet_add(octet a, octet b)
-{
-    return _mm512_add_pd(a, b);
-}
-
-LN_INLINE double octet_sum(octet a)
-{
-    return sum_8(a);
-}
-
 /* Four at once, each by the same tree. */
 LN_INLINE void octet_sum_four(const octet a[4], double sums[4])
 {
-    sum_four_8(a, sums);
+    __m512d two = octet_fold_four(a);
+    __m512d one = _mm512_add_pd(two, _mm512_permute_pd(two, 0x55));
+    const __m512i every_second = _mm512_set_epi64(0, 0, 0, 0, 6, 4, 2, 0);
+    _mm256_storeu_pd(sums, _mm512_castpd512_pd256(_mm512_permutexvar_pd(every_second, one)));
 }
 
 LN_INLINE void sum_two_16(__m512 a, __m512 b, float sums[2])
@@ -130,6 +112,7 @@ LN_INLINE __m512i bf16_rounded(__m512 a)
 
 typedef __m512 vec;
 enum { LANES = 16 };
+LN_X86_LANES(f32, _mm512, ps)
 
 /* Ones for the first n < LANES lanes. */
 LN_INLINE __mmask16 lane_mask(size_t n)
@@ -137,24 +120,9 @@ LN_INLINE __mmask16 lane_mask(size_t n)
     return (__mmask16)((1u << n) - 1u);
 }
 
-LN_INLINE vec lane_set(item a)
-{
-    return _mm512_set1_ps(a);
-}
-
-LN_INLINE vec lane_load_f32(const element_f32 *p)
-{
-    return _mm512_loadu_ps(p);
-}
-
 LN_INLINE vec lane_load_first_f32(const element_f32 *p, size_t n)
 {
     return _mm512_maskz_loadu_ps(lane_mask(n), p);
-}
-
-LN_INLINE void lane_store_f32(element_f32 *p, vec a)
-{
-    _mm512_storeu_ps(p, a);
 }
 
 LN_INLINE void lane_stream_f32(element_f32 *p, vec a)
@@ -162,24 +130,9 @@ LN_INLINE void lane_stream_f32(element_f32 *p, vec a)
     _mm512_stream_ps(p, a);
 }
 
-LN_INLINE void lane_fence(void)
-{
-    _mm_sfence();
-}
-
-LN_INLINE vec lane_stored_f32(vec a)
-{
-    return a;
-}
-
 LN_INLINE vec item_load(const item *p)
 {
     return _mm512_loadu_ps(p);
-}
-
-LN_INLINE void item_store(item *p, vec a)
-{
-    _mm512_storeu_ps(p, a);
 }
 
 LN_INLINE void lane_store_first_f32(element_f32 *p, vec a, size_t n)
@@ -192,39 +145,9 @@ LN_INLINE vec lane_first(vec a, size_t n)
     return _mm512_maskz_mov_ps(lane_mask(n), a);
 }
 
-LN_INLINE vec lane_add(vec a, vec b)
-{
-    return _mm512_add_ps(a, b);
-}
-
-LN_INLINE vec lane_subtract(vec a, vec b)
-{
-    return _mm512_sub_ps(a, b);
-}
-
-LN_INLINE vec lane_multiply(vec a, vec b)
-{
-    return _mm512_mul_ps(a, b);
-}
-
-LN_INLINE vec lane_multiply_add(vec a, vec b, vec c)
-{
-    return _mm512_fmadd_ps(a, b, c);
-}
-
 LN_INLINE vec lane_absolute(vec a)
 {
     return _mm512_abs_ps(a);
-}
-
-LN_INLINE vec lane_maximum(vec a, vec b)
-{
-    return _mm512_max_ps(a, b);
-}
-
-LN_INLINE vec lane_minimum(vec a, vec b)
-{
-    return _mm512_min_ps(a, b);
 }
 
 LN_INLINE item lane_sum(vec a)
@@ -243,22 +166,116 @@ LN_INLINE vec lane_sum_folds(const vec folds[LANES / 4])
     return sum_folds_16(folds[0], folds[1], folds[2], folds[3]);
 }
 
-LN_INLINE void lane_sum_fold(vec fold, item sums[4])
-{
-    sum_fold_16(fold, sums);
-}
-
 /* A quarter of the additions that four times lane_sum takes. */
 #define LANE_SUM_ROWS
 LN_INLINE void lane_sum_rows(const vec a[4], item sums[4])
 {
-    lane_sum_fold(lane_fold_four(a), sums);
+    sum_fold_16(lane_fold_four(a), sums);
 }
 
 LN_INLINE void lane_sum_two(vec a, vec b, item sums[2])
 {
     sum_two_16(a, b, sums);
 }
+
+#if SUMS_ARE_LONGER
+/* ---- f64 accumulators: a pair of registers holds what one of items does ---- */
+
+typedef struct acc {
+    __m512d low; /* the first half of the lanes */
+    __m512d high;
+} acc;
+LN_ARITHMETIC_OF_TWO(acc, acc, low, high)
+
+LN_INLINE acc acc_of(vec a)
+{
+    return (acc){_mm512_cvtps_pd(_mm512_castps512_ps256(a)),
+                 _mm512_cvtps_pd(_mm512_extractf32x8_ps(a, 1))};
+}
+
+/* As items, rounded. */
+LN_INLINE vec acc_items(acc a)
+{
+    return _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(a.low)),
+                              _mm512_cvtpd_ps(a.high), 1);
+}
+
+LN_INLINE acc acc_set(real a)
+{
+    return (acc){_mm512_set1_pd(a), _mm512_set1_pd(a)};
+}
+
+LN_INLINE void acc_store(real *p, acc a)
+{
+    _mm512_storeu_pd(p, a.low);
+    _mm512_storeu_pd(p + LANES / 2, a.high);
+}
+
+LN_INLINE acc acc_first(acc a, size_t n)
+{
+    __mmask16 mask = lane_mask(n);
+    return (acc){_mm512_maskz_mov_pd((__mmask8)mask, a.low),
+                 _mm512_maskz_mov_pd((__mmask8)(mask >> 8), a.high)};
+}
+
+LN_INLINE acc acc_multiply_add(acc a, acc b, acc c)
+{
+    if (!LN_FMA)
+        return acc_add(acc_multiply(a, b), c);
+    return (acc){_mm512_fmadd_pd(a.low, b.low, c.low), _mm512_fmadd_pd(a.high, b.high, c.high)};
+}
+
+LN_INLINE real acc_sum(acc a)
+{
+    return octet_sum(_mm512_add_pd(a.low, a.high));
+}
+
+/* The lanes i and i + 8 added up, in items. */
+LN_INLINE octet octet_of(vec a)
+{
+    __m256 eight = _mm256_add_ps(_mm512_castps512_ps256(a), _mm512_extractf32x8_ps(a, 1));
+    return _mm512_cvtps_pd(eight);
+}
+
+#define ACC_SUM_ROWS
+LN_INLINE void acc_sum_rows(const acc a[4], real sums[4])
+{
+    octet eight[4];
+    for (int i = 0; i < 4; i++)
+        eight[i] = _mm512_add_pd(a[i].low, a[i].high);
+    octet_sum_four(eight, sums);
+}
+
+/* Sixteen rows at once, each by the same tree: a row becomes an octet, four of those a fold, which
+ * has two partial sums of each, and four folds become all sums. */
+#define ACC_SUM_SQUARE
+typedef octet acc_fold;
+#define acc_fold_four octet_fold_four
+
+LN_INLINE acc_fold acc_fold_one(acc a)
+{
+    return _mm512_add_pd(a.low, a.high);
+}
+
+LN_INLINE octet octet_sum_folds(acc_fold first, acc_fold second)
+{
+    octet sums =
+        _mm512_add_pd(_mm512_unpacklo_pd(first, second), _mm512_unpackhi_pd(first, second));
+    return _mm512_permutexvar_pd(_mm512_set_epi64(7, 5, 3, 1, 6, 4, 2, 0), sums);
+}
+
+LN_INLINE acc acc_sum_folds(const acc_fold folds[4])
+{
+    return (acc){octet_sum_folds(folds[0], folds[1]), octet_sum_folds(folds[2], folds[3])};
+}
+
+/* From memory at once: a conversion reads half a register of items. */
+#define ACC_LOADS
+LN_INLINE acc acc_load_f32(const element_f32 *p)
+{
+    return (acc){_mm512_cvtps_pd(_mm256_loadu_ps(p)), _mm512_cvtps_pd(_mm256_loadu_ps(p + 8))};
+}
+#endif
 #endif
 
 #endif

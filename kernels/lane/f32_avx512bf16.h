@@ -25,6 +25,7 @@ typedef struct vec {
     __m512 odd;
 } vec;
 enum { LANES = 32 };
+LN_ARITHMETIC_OF_TWO(lane, vec, even, odd)
 
 LN_INLINE vec lane_set(item a)
 {
@@ -63,21 +64,6 @@ LN_INLINE vec lane_first(vec a, size_t n)
 {
     __mmask16 even = (__mmask16)((1u << (n + 1) / 2) - 1u), odd = (__mmask16)((1u << n / 2) - 1u);
     return (vec){_mm512_maskz_mov_ps(even, a.even), _mm512_maskz_mov_ps(odd, a.odd)};
-}
-
-LN_INLINE vec lane_add(vec a, vec b)
-{
-    return (vec){_mm512_add_ps(a.even, b.even), _mm512_add_ps(a.odd, b.odd)};
-}
-
-LN_INLINE vec lane_subtract(vec a, vec b)
-{
-    return (vec){_mm512_sub_ps(a.even, b.even), _mm512_sub_ps(a.odd, b.odd)};
-}
-
-LN_INLINE vec lane_multiply(vec a, vec b)
-{
-    return (vec){_mm512_mul_ps(a.even, b.even), _mm512_mul_ps(a.odd, b.odd)};
 }
 
 LN_INLINE vec lane_multiply_add(vec a, vec b, vec c)
@@ -125,15 +111,10 @@ LN_INLINE vec lane_sum_folds(const vec folds[LANES / 4])
                  sum_folds_16(folds[4].even, folds[5].even, folds[6].even, folds[7].even)};
 }
 
-LN_INLINE void lane_sum_fold(vec fold, item sums[4])
-{
-    sum_fold_16(fold.even, sums);
-}
-
 #define LANE_SUM_ROWS
 LN_INLINE void lane_sum_rows(const vec a[4], item sums[4])
 {
-    lane_sum_fold(lane_fold_four(a), sums);
+    sum_fold_16(lane_fold_four(a).even, sums);
 }
 
 LN_INLINE void lane_sum_two(vec a, vec b, item sums[2])
@@ -253,11 +234,6 @@ LN_INLINE int lane_is_regular(vec a, float least)
     return (even | odd) == 0;
 }
 
-LN_INLINE void lane_fence(void)
-{
-    _mm_sfence();
-}
-
 LN_INLINE vec lane_stored_bf16(vec a)
 {
     return (vec){_mm512_castsi512_ps(bf16_upper_halves(bf16_rounded(a.even))),
@@ -268,5 +244,116 @@ LN_INLINE vec lane_stored_f32(vec a)
 {
     return a;
 }
+
+LN_INLINE void lane_fence(void)
+{
+    _mm_sfence();
+}
+
+#if SUMS_ARE_LONGER
+/* ---- f64 accumulators: four registers hold what two of items do ---- */
+
+enum { ACC_PARTS = 4, ACC_PART = 8 };
+
+/* Elements 0 2 ... 14, 16 ... 30, then 1 3 ... 15, 17 ... 31. */
+typedef struct acc {
+    __m512d part[ACC_PARTS];
+} acc;
+
+LN_INLINE acc acc_of(vec a)
+{
+    return (acc){{_mm512_cvtps_pd(_mm512_castps512_ps256(a.even)),
+                  _mm512_cvtps_pd(_mm512_extractf32x8_ps(a.even, 1)),
+                  _mm512_cvtps_pd(_mm512_castps512_ps256(a.odd)),
+                  _mm512_cvtps_pd(_mm512_extractf32x8_ps(a.odd, 1))}};
+}
+
+LN_INLINE __m512 acc_half_items(__m512d low, __m512d high)
+{
+    return _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(low)), _mm512_cvtpd_ps(high),
+                              1);
+}
+
+/* As items, rounded. */
+LN_INLINE vec acc_items(acc a)
+{
+    return (vec){acc_half_items(a.part[0], a.part[1]), acc_half_items(a.part[2], a.part[3])};
+}
+
+LN_INLINE acc acc_set(real a)
+{
+    __m512d all = _mm512_set1_pd(a);
+    return (acc){{all, all, all, all}};
+}
+
+/* In the order of lanes. */
+LN_INLINE void acc_store(real *p, acc a)
+{
+    LN_UNROLLED
+    for (int i = 0; i < ACC_PARTS; i++)
+        _mm512_storeu_pd(p + i * ACC_PART, a.part[i]);
+}
+
+LN_INLINE acc acc_first(acc a, size_t n)
+{
+    uint32_t even = ((uint32_t)1 << (n + 1) / 2) - 1, odd = ((uint32_t)1 << n / 2) - 1;
+    return (acc){{_mm512_maskz_mov_pd((__mmask8)even, a.part[0]),
+                  _mm512_maskz_mov_pd((__mmask8)(even >> ACC_PART), a.part[1]),
+                  _mm512_maskz_mov_pd((__mmask8)odd, a.part[2]),
+                  _mm512_maskz_mov_pd((__mmask8)(odd >> ACC_PART), a.part[3])}};
+}
+
+LN_INLINE acc acc_add(acc a, acc b)
+{
+    LN_UNROLLED
+    for (int i = 0; i < ACC_PARTS; i++)
+        a.part[i] = _mm512_add_pd(a.part[i], b.part[i]);
+    return a;
+}
+
+LN_INLINE acc acc_subtract(acc a, acc b)
+{
+    LN_UNROLLED
+    for (int i = 0; i < ACC_PARTS; i++)
+        a.part[i] = _mm512_sub_pd(a.part[i], b.part[i]);
+    return a;
+}
+
+LN_INLINE acc acc_multiply(acc a, acc b)
+{
+    LN_UNROLLED
+    for (int i = 0; i < ACC_PARTS; i++)
+        a.part[i] = _mm512_mul_pd(a.part[i], b.part[i]);
+    return a;
+}
+
+LN_INLINE acc acc_multiply_add(acc a, acc b, acc c)
+{
+    if (!LN_FMA)
+        return acc_add(acc_multiply(a, b), c);
+    LN_UNROLLED
+    for (int i = 0; i < ACC_PARTS; i++)
+        c.part[i] = _mm512_fmadd_pd(a.part[i], b.part[i], c.part[i]);
+    return c;
+}
+
+LN_INLINE __m512d acc_eight(acc a)
+{
+    return _mm512_add_pd(_mm512_add_pd(a.part[0], a.part[1]), _mm512_add_pd(a.part[2], a.part[3]));
+}
+
+LN_INLINE real acc_sum(acc a)
+{
+    return octet_sum(acc_eight(a));
+}
+
+/* The lanes i, i + 8, i + 16 and i + 24 added up, in items. */
+LN_INLINE octet octet_of(vec a)
+{
+    __m512 all = lane_halves_sum(a);
+    return _mm512_cvtps_pd(
+        _mm256_add_ps(_mm512_castps512_ps256(all), _mm512_extractf32x8_ps(all, 1)));
+}
+#endif
 
 #endif

@@ -12,6 +12,7 @@
 
 typedef __m256d vec;
 enum { LANES = 4 };
+LN_X86_LANES(f64, _mm256, pd)
 
 /* All ones in the first n <= LANES lanes. */
 LN_INLINE __m256i lane_mask(size_t n)
@@ -20,34 +21,9 @@ LN_INLINE __m256i lane_mask(size_t n)
     return _mm256_loadu_si256((const __m256i *)(const void *)(ones_then_zeros + LANES - n));
 }
 
-LN_INLINE vec lane_set(item a)
-{
-    return _mm256_set1_pd(a);
-}
-
-LN_INLINE vec lane_load_f64(const element_f64 *p)
-{
-    return _mm256_loadu_pd(p);
-}
-
 LN_INLINE vec lane_load_first_f64(const element_f64 *p, size_t n)
 {
     return _mm256_maskload_pd(p, lane_mask(n));
-}
-
-LN_INLINE void lane_store_f64(element_f64 *p, vec a)
-{
-    _mm256_storeu_pd(p, a);
-}
-
-LN_INLINE vec lane_stored_f64(vec a)
-{
-    return a;
-}
-
-LN_INLINE void item_store(item *p, vec a)
-{
-    _mm256_storeu_pd(p, a);
 }
 
 LN_INLINE void lane_store_first_f64(element_f64 *p, vec a, size_t n)
@@ -60,39 +36,9 @@ LN_INLINE vec lane_first(vec a, size_t n)
     return _mm256_and_pd(a, _mm256_castsi256_pd(lane_mask(n)));
 }
 
-LN_INLINE vec lane_add(vec a, vec b)
-{
-    return _mm256_add_pd(a, b);
-}
-
-LN_INLINE vec lane_subtract(vec a, vec b)
-{
-    return _mm256_sub_pd(a, b);
-}
-
-LN_INLINE vec lane_multiply(vec a, vec b)
-{
-    return _mm256_mul_pd(a, b);
-}
-
-LN_INLINE vec lane_multiply_add(vec a, vec b, vec c)
-{
-    return _mm256_fmadd_pd(a, b, c);
-}
-
 LN_INLINE vec lane_absolute(vec a)
 {
     return _mm256_andnot_pd(_mm256_set1_pd(-0.0), a);
-}
-
-LN_INLINE vec lane_maximum(vec a, vec b)
-{
-    return _mm256_max_pd(a, b);
-}
-
-LN_INLINE vec lane_minimum(vec a, vec b)
-{
-    return _mm256_min_pd(a, b);
 }
 
 LN_INLINE item lane_sum(vec a)
@@ -121,6 +67,45 @@ LN_INLINE unsigned lane_unequal(vec a, vec b)
 {
     vec zero = _mm256_cmp_pd(a, lane_set(0), _CMP_EQ_OQ);
     return (unsigned)_mm256_movemask_pd(_mm256_or_pd(zero, _mm256_cmp_pd(a, b, _CMP_NEQ_UQ)));
+}
+
+/* ---- f32 in memory ---- */
+
+/* All ones in the first n <= LANES lanes of half a register. */
+LN_INLINE __m128i half_mask(size_t n)
+{
+    static const int32_t ones_then_zeros[2 * LANES] = {-1, -1, -1, -1};
+    return _mm_loadu_si128((const __m128i *)(const void *)(ones_then_zeros + LANES - n));
+}
+
+LN_INLINE vec lane_load_f32(const element_f32 *p)
+{
+    return _mm256_cvtps_pd(_mm_loadu_ps(p));
+}
+
+LN_INLINE vec lane_load_first_f32(const element_f32 *p, size_t n)
+{
+    return _mm256_cvtps_pd(_mm_maskload_ps(p, half_mask(n)));
+}
+
+LN_INLINE void lane_store_f32(element_f32 *p, vec a)
+{
+    _mm_storeu_ps(p, _mm256_cvtpd_ps(a));
+}
+
+LN_INLINE void lane_store_first_f32(element_f32 *p, vec a, size_t n)
+{
+    _mm_maskstore_ps(p, half_mask(n), _mm256_cvtpd_ps(a));
+}
+
+LN_INLINE vec lane_stored_f32(vec a)
+{
+    return _mm256_cvtps_pd(_mm256_cvtpd_ps(a));
+}
+
+LN_INLINE void lane_stream_f32(element_f32 *p, vec a)
+{
+    _mm_stream_ps(p, _mm256_cvtpd_ps(a));
 }
 
 #endif

@@ -11,6 +11,7 @@
 
 typedef __m512d vec;
 enum { LANES = 8 };
+LN_X86_LANES(f64, _mm512, pd)
 
 /* Ones for the first n < LANES lanes. */
 LN_INLINE __mmask8 lane_mask(size_t n)
@@ -18,34 +19,9 @@ LN_INLINE __mmask8 lane_mask(size_t n)
     return (__mmask8)((1u << n) - 1u);
 }
 
-LN_INLINE vec lane_set(item a)
-{
-    return _mm512_set1_pd(a);
-}
-
-LN_INLINE vec lane_load_f64(const element_f64 *p)
-{
-    return _mm512_loadu_pd(p);
-}
-
 LN_INLINE vec lane_load_first_f64(const element_f64 *p, size_t n)
 {
     return _mm512_maskz_loadu_pd(lane_mask(n), p);
-}
-
-LN_INLINE void lane_store_f64(element_f64 *p, vec a)
-{
-    _mm512_storeu_pd(p, a);
-}
-
-LN_INLINE vec lane_stored_f64(vec a)
-{
-    return a;
-}
-
-LN_INLINE void item_store(item *p, vec a)
-{
-    _mm512_storeu_pd(p, a);
 }
 
 LN_INLINE void lane_store_first_f64(element_f64 *p, vec a, size_t n)
@@ -58,39 +34,9 @@ LN_INLINE vec lane_first(vec a, size_t n)
     return _mm512_maskz_mov_pd(lane_mask(n), a);
 }
 
-LN_INLINE vec lane_add(vec a, vec b)
-{
-    return _mm512_add_pd(a, b);
-}
-
-LN_INLINE vec lane_subtract(vec a, vec b)
-{
-    return _mm512_sub_pd(a, b);
-}
-
-LN_INLINE vec lane_multiply(vec a, vec b)
-{
-    return _mm512_mul_pd(a, b);
-}
-
-LN_INLINE vec lane_multiply_add(vec a, vec b, vec c)
-{
-    return _mm512_fmadd_pd(a, b, c);
-}
-
 LN_INLINE vec lane_absolute(vec a)
 {
     return _mm512_abs_pd(a);
-}
-
-LN_INLINE vec lane_maximum(vec a, vec b)
-{
-    return _mm512_max_pd(a, b);
-}
-
-LN_INLINE vec lane_minimum(vec a, vec b)
-{
-    return _mm512_min_pd(a, b);
 }
 
 LN_INLINE item lane_sum(vec a)
@@ -127,6 +73,7 @@ LN_INLINE unsigned lane_unequal(vec a, vec b)
 
 typedef __m512 single;
 enum { SINGLE_LANES = 16 };
+LN_ARITHMETIC(single, single)
 
 LN_INLINE single single_set(float a)
 {
@@ -144,16 +91,6 @@ LN_INLINE void single_keep(float *p, vec a)
     _mm256_storeu_ps(p, _mm512_cvtpd_ps(a));
 }
 
-LN_INLINE single single_add(single a, single b)
-{
-    return _mm512_add_ps(a, b);
-}
-
-LN_INLINE single single_subtract(single a, single b)
-{
-    return _mm512_sub_ps(a, b);
-}
-
 LN_INLINE single single_multiply_add(single a, single b, single c)
 {
     return _mm512_fmadd_ps(a, b, c);
@@ -162,6 +99,38 @@ LN_INLINE single single_multiply_add(single a, single b, single c)
 LN_INLINE single single_absolute(single a)
 {
     return _mm512_abs_ps(a);
+}
+
+/* ---- f32 in memory ---- */
+
+LN_INLINE vec lane_load_f32(const element_f32 *p)
+{
+    return _mm512_cvtps_pd(_mm256_loadu_ps(p));
+}
+
+LN_INLINE vec lane_load_first_f32(const element_f32 *p, size_t n)
+{
+    return _mm512_cvtps_pd(_mm256_maskz_loadu_ps(lane_mask(n), p));
+}
+
+LN_INLINE void lane_store_f32(element_f32 *p, vec a)
+{
+    _mm256_storeu_ps(p, _mm512_cvtpd_ps(a));
+}
+
+LN_INLINE void lane_store_first_f32(element_f32 *p, vec a, size_t n)
+{
+    _mm256_mask_storeu_ps(p, lane_mask(n), _mm512_cvtpd_ps(a));
+}
+
+LN_INLINE vec lane_stored_f32(vec a)
+{
+    return _mm512_cvtps_pd(_mm512_cvtpd_ps(a));
+}
+
+LN_INLINE void lane_stream_f32(element_f32 *p, vec a)
+{
+    _mm256_stream_ps(p, _mm512_cvtpd_ps(a));
 }
 
 #endif

@@ -10,26 +10,12 @@
 
 typedef float64x2_t vec;
 enum { LANES = 2 };
-
-LN_INLINE vec lane_set(item a)
-{
-    return vdupq_n_f64(a);
-}
-
-LN_INLINE vec lane_load_f64(const element_f64 *p)
-{
-    return vld1q_f64(p);
-}
+LN_NEON_LANES(f64)
 
 /* n < LANES */
 LN_INLINE vec lane_load_first_f64(const element_f64 *p, size_t n)
 {
     return n ? vld1q_lane_f64(p, vdupq_n_f64(0), 0) : vdupq_n_f64(0);
-}
-
-LN_INLINE void lane_store_f64(element_f64 *p, vec a)
-{
-    vst1q_f64(p, a);
 }
 
 /* n < LANES */
@@ -39,56 +25,11 @@ LN_INLINE void lane_store_first_f64(element_f64 *p, vec a, size_t n)
         vst1q_lane_f64(p, a, 0);
 }
 
-LN_INLINE vec lane_stored_f64(vec a)
-{
-    return a;
-}
-
-LN_INLINE void item_store(item *p, vec a)
-{
-    vst1q_f64(p, a);
-}
-
 LN_INLINE vec lane_first(vec a, size_t n)
 {
     static const uint64_t ones_then_zeros[2 * LANES] = {~0ull, ~0ull};
     uint64x2_t mask = vld1q_u64(ones_then_zeros + LANES - n);
     return vreinterpretq_f64_u64(vandq_u64(vreinterpretq_u64_f64(a), mask));
-}
-
-LN_INLINE vec lane_add(vec a, vec b)
-{
-    return vaddq_f64(a, b);
-}
-
-LN_INLINE vec lane_subtract(vec a, vec b)
-{
-    return vsubq_f64(a, b);
-}
-
-LN_INLINE vec lane_multiply(vec a, vec b)
-{
-    return vmulq_f64(a, b);
-}
-
-LN_INLINE vec lane_multiply_add(vec a, vec b, vec c)
-{
-    return vfmaq_f64(c, a, b);
-}
-
-LN_INLINE vec lane_absolute(vec a)
-{
-    return vabsq_f64(a);
-}
-
-LN_INLINE vec lane_maximum(vec a, vec b)
-{
-    return vmaxq_f64(a, b);
-}
-
-LN_INLINE vec lane_minimum(vec a, vec b)
-{
-    return vminq_f64(a, b);
 }
 
 LN_INLINE item lane_sum(vec a)
@@ -117,6 +58,36 @@ LN_INLINE unsigned lane_unequal(vec a, vec b)
 {
     uint64x2_t fine = vbicq_u64(vceqq_f64(a, b), vceqq_f64(a, vdupq_n_f64(0)));
     return (unsigned)((~vgetq_lane_u64(fine, 0) & 1) | (~vgetq_lane_u64(fine, 1) & 2));
+}
+
+/* ---- f32 in memory ---- */
+
+LN_INLINE vec lane_load_f32(const element_f32 *p)
+{
+    return vcvt_f64_f32(vld1_f32(p));
+}
+
+/* n < LANES */
+LN_INLINE vec lane_load_first_f32(const element_f32 *p, size_t n)
+{
+    return n ? vcvt_f64_f32(vld1_lane_f32(p, vdup_n_f32(0), 0)) : vdupq_n_f64(0);
+}
+
+LN_INLINE void lane_store_f32(element_f32 *p, vec a)
+{
+    vst1_f32(p, vcvt_f32_f64(a));
+}
+
+/* n < LANES */
+LN_INLINE void lane_store_first_f32(element_f32 *p, vec a, size_t n)
+{
+    if (n)
+        vst1_lane_f32(p, vcvt_f32_f64(a), 0);
+}
+
+LN_INLINE vec lane_stored_f32(vec a)
+{
+    return vcvt_f64_f32(vcvt_f32_f64(a));
 }
 
 #endif

@@ -1,7 +1,7 @@
 /* What every lane file offers: the vector operations of one (type, ISA), over which statistics,
  * apply and schedule are written. A kernel's translation unit includes the lanes of the type it
- * computes with, items, as lane/<item>_<isa>.h, and where storage or param are of another type, what
- * reads and writes that: lane/halves_<isa>.h for bf16 and f16, lane/f32_over_f64_<isa>.h for f32. */
+ * computes with, items, as lane/<item>_<isa>.h, and where storage or param are of 16 bits, what reads
+ * and writes that: lane/halves_<isa>.h. Lanes of f64 read and write f32, too. */
 #ifndef LN_LANE_H
 #define LN_LANE_H
 
@@ -67,7 +67,7 @@
  *     octet_of(vec)                where ACC_OCTETS is defined: the lanes of a vector, those of more than
  *                                  eight added up in items; octet_add() and the like, octet_sum()
  *     acc_load_T(p)                where ACC_LOADS is defined: acc_of(lane_load_T(p)), faster
- * They are in moments.h where real is item, else in accumulator_<type>_<isa>.h.
+ * They are in moments.h where real is item, else behind the lanes (SUMS_ARE_LONGER).
  */
 
 /* What a kernel's source selects (kernel.h), and what stands for it where a header is compiled alone:
@@ -193,6 +193,8 @@ typedef uint16_t element_f16;  /* IEEE 754 binary16: 11 significant bits, expone
 #define TYPE_IS_f32 1
 #define STORES_F32 LN_PASTE(TYPE_IS_, LN_STORAGE)
 #define ITEMS_ARE_F32 LN_PASTE(TYPE_IS_, LN_ITEM)
+/* Sums of f64 over items of f32. */
+#define SUMS_ARE_LONGER (ITEMS_ARE_F32 && !LN_PASTE(TYPE_IS_, LN_ACCUMULATOR))
 
 /* What kernels compute with, and what they add up in. */
 typedef LN_PASTE(element_, LN_ITEM) item;
@@ -367,6 +369,90 @@ LN_INLINE element_f16 f16_of(float a)
     uint32_t kept = (size - (112u << 23) + 0xfffu + (size >> 13 & 1u)) >> 13;
     return (element_f16)(sign | (kept < 0x7c00u ? kept : 0x7c00u));
 }
+
+/* The words that every type of vectors, and numbers, have as operators. */
+#define LN_ARITHMETIC(name, vector)                                                                \
+    LN_INLINE vector name##_add(vector a, vector b)                                                \
+    {                                                                                              \
+        return a + b;                                                                              \
+    }                                                                                              \
+    LN_INLINE vector name##_subtract(vector a, vector b)                                           \
+    {                                                                                              \
+        return a - b;                                                                              \
+    }                                                                                              \
+    LN_INLINE vector name##_multiply(vector a, vector b)                                           \
+    {                                                                                              \
+        return a * b;                                                                              \
+    }
+
+/* The same of a struct of two vectors. */
+#define LN_ARITHMETIC_OF_TWO(name, pair, first, second)                                            \
+    LN_INLINE pair name##_add(pair a, pair b)                                                      \
+    {                                                                                              \
+        return (pair){a.first + b.first, a.second + b.second};                                     \
+    }                                                                                              \
+    LN_INLINE pair name##_subtract(pair a, pair b)                                                 \
+    {                                                                                              \
+        return (pair){a.first - b.first, a.second - b.second};                                     \
+    }                                                                                              \
+    LN_INLINE pair name##_multiply(pair a, pair b)                                                 \
+    {                                                                                              \
+        return (pair){a.first * b.first, a.second * b.second};                                     \
+    }
+
+/* The words that are one intrinsic, of a vec that is one register of elements T, as they are computed with. */
+#define LN_REGISTER_LANES(T, SET, LOAD, STORE, MULTIPLY_ADD, MAXIMUM, MINIMUM)                     \
+    LN_ARITHMETIC(lane, vec)                                                                       \
+    LN_INLINE vec lane_set(item a)                                                                 \
+    {                                                                                              \
+        return SET(a);                                                                             \
+    }                                                                                              \
+    LN_INLINE vec lane_load_##T(const element_##T *p)                                              \
+    {                                                                                              \
+        return LOAD(p);                                                                            \
+    }                                                                                              \
+    LN_INLINE void lane_store_##T(element_##T *p, vec a)                                           \
+    {                                                                                              \
+        STORE(p, a);                                                                               \
+    }                                                                                              \
+    LN_INLINE vec lane_stored_##T(vec a)                                                           \
+    {                                                                                              \
+        return a;                                                                                  \
+    }                                                                                              \
+    LN_INLINE void item_store(item *p, vec a)                                                      \
+    {                                                                                              \
+        STORE(p, a);                                                                               \
+    }                                                                                              \
+    LN_INLINE vec lane_multiply_add(vec a, vec b, vec c)                                           \
+    {                                                                                              \
+        return MULTIPLY_ADD;                                                                       \
+    }                                                                                              \
+    LN_INLINE vec lane_maximum(vec a, vec b)                                                       \
+    {                                                                                              \
+        return MAXIMUM(a, b);                                                                      \
+    }                                                                                              \
+    LN_INLINE vec lane_minimum(vec a, vec b)                                                       \
+    {                                                                                              \
+        return MINIMUM(a, b);                                                                      \
+    }
+
+/* _mm256 and ps, say; and the fence of stores around the caches. */
+#define LN_X86_LANES(T, PREFIX, SUFFIX)                                                            \
+    LN_REGISTER_LANES(T, PREFIX##_set1_##SUFFIX, PREFIX##_loadu_##SUFFIX,                          \
+                      PREFIX##_storeu_##SUFFIX, PREFIX##_fmadd_##SUFFIX(a, b, c),                  \
+                      PREFIX##_max_##SUFFIX, PREFIX##_min_##SUFFIX)                                \
+    LN_INLINE void lane_fence(void)                                                                \
+    {                                                                                              \
+        _mm_sfence();                                                                              \
+    }
+
+#define LN_NEON_LANES(T)                                                                           \
+    LN_REGISTER_LANES(T, vdupq_n_##T, vld1q_##T, vst1q_##T, vfmaq_##T(c, a, b), vmaxq_##T,         \
+                      vminq_##T)                                                                   \
+    LN_INLINE vec lane_absolute(vec a)                                                             \
+    {                                                                                              \
+        return vabsq_##T(a);                                                                       \
+    }
 
 /* The words of a 16-bit type T, made of what a file of lanes gives: `halves`, LANES elements of any
  * such type; halves_load(p), halves_load_first(p, n), halves_store(p, a), halves_store_first(p, a, n);

@@ -8,6 +8,7 @@
 
 typedef item vec;
 enum { LANES = 1 };
+LN_ARITHMETIC(lane, vec)
 
 LN_INLINE vec lane_set(item a)
 {
@@ -49,21 +50,6 @@ LN_INLINE void LN_PASTE(lane_store_first_, LN_ITEM)(item *p, vec a, size_t n)
 LN_INLINE vec lane_first(vec a, size_t n)
 {
     return n ? a : 0;
-}
-
-LN_INLINE vec lane_add(vec a, vec b)
-{
-    return a + b;
-}
-
-LN_INLINE vec lane_subtract(vec a, vec b)
-{
-    return a - b;
-}
-
-LN_INLINE vec lane_multiply(vec a, vec b)
-{
-    return a * b;
 }
 
 LN_INLINE vec lane_multiply_add(vec a, vec b, vec c)
@@ -115,5 +101,75 @@ LN_INLINE unsigned lane_unequal(vec a, vec b)
 {
     return !(a == b) | (a == 0);
 }
+
+#if !ITEMS_ARE_F32
+/* ---- f32 in memory, f64 items ---- */
+
+LN_INLINE vec lane_load_f32(const element_f32 *p)
+{
+    return *p;
+}
+
+LN_INLINE vec lane_load_first_f32(const element_f32 *p, size_t n)
+{
+    return n ? *p : 0.0f;
+}
+
+LN_INLINE void lane_store_f32(element_f32 *p, vec a)
+{
+    *p = (float)a;
+}
+
+LN_INLINE void lane_store_first_f32(element_f32 *p, vec a, size_t n)
+{
+    if (n)
+        *p = (float)a;
+}
+
+LN_INLINE vec lane_stored_f32(vec a)
+{
+    return (float)a;
+}
+#elif SUMS_ARE_LONGER
+/* ---- f64 accumulators over f32 items ---- */
+
+typedef double acc;
+LN_ARITHMETIC(acc, acc)
+
+LN_INLINE acc acc_of(vec a)
+{
+    return a;
+}
+
+LN_INLINE vec acc_items(acc a)
+{
+    return (vec)a;
+}
+
+LN_INLINE acc acc_set(real a)
+{
+    return a;
+}
+
+LN_INLINE void acc_store(real *p, acc a)
+{
+    *p = a;
+}
+
+LN_INLINE acc acc_first(acc a, size_t n)
+{
+    return n ? a : 0.0;
+}
+
+LN_INLINE acc acc_multiply_add(acc a, acc b, acc c)
+{
+    return a * b + c;
+}
+
+LN_INLINE real acc_sum(acc a)
+{
+    return a;
+}
+#endif
 
 #endif

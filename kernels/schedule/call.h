@@ -424,7 +424,7 @@ LN_INLINE void run_rows(const call *run)
         run_row(run, r);
 }
 
-#if defined(STATISTICS_ONE_SWEEP) && !defined(LN_ACCUMULATOR_FILE)
+#if defined(STATISTICS_ONE_SWEEP) && !SUMS_ARE_LONGER
 /* ---- Rows one by one, for statistics of one sweep in items ----
  *
  * Row r + 2 is swept while y of row r is made, block by block in the same loop; then the sums of row

@@ -29,7 +29,7 @@ enum {
 /* What is done at a call's ends alone, and to rows that are not regular. Inline, calls of few rows are 5
  * to 10 % faster, but those do not go around the caches; with 32 lanes and sums of f64 it would be three quarters of
  * the kernel's code. */
-#if LN_NONTEMPORAL || (defined(LN_ACCUMULATOR_FILE) && LN_LANES == 32)
+#if LN_NONTEMPORAL || (SUMS_ARE_LONGER && LN_LANES == 32)
 #define PAIR_INLINE LN_APART
 #else
 #define PAIR_INLINE LN_INLINE

@@ -13,7 +13,7 @@
 
 #ifndef LN_LANE_FILE
 #define LN_LANE_FILE "lane/f64_avx512.h"
-#define LN_STORAGE_FILE "lane/f32_over_f64_avx512.h"
+#define LN_STORAGE_FILE "lane/f64_avx512.h"
 #define LN_PARAM_FILE LN_STORAGE_FILE
 #define LN_STORAGE f32
 #define LN_PARAM f32

@@ -27,7 +27,7 @@ typedef struct statistics {
     real most;    /* what mean^2 / var may be */
 } statistics;
 
-#if defined(LN_ACCUMULATOR_FILE) && !STORES_F32
+#if SUMS_ARE_LONGER && !STORES_F32
 #define CHAIN_OF LN_PASTE(CHAIN_OF_, LN_STORAGE)
 #define SWEEP_CHAIN (CHAIN_OF / LN_UNROLL)
 _Static_assert(LN_UNROLL <= CHAIN_OF, "a chain is a block at least");

@@ -23,7 +23,7 @@ typedef struct statistics {
 } statistics;
 
 /* Blocks of items that are added up before they go to a sum of f64. */
-#if defined(LN_ACCUMULATOR_FILE) && !STORES_F32
+#if SUMS_ARE_LONGER && !STORES_F32
 #define SWEEP_CHAIN RMS_CHAIN
 #endif
 

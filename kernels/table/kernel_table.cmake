@@ -104,19 +104,6 @@ function(lane_file result item isa)
     endif()
 endfunction()
 
-# The file that reads and writes a type: one of its own, or the lanes themselves.
-function(memory_file result type item isa)
-    lane_file(lanes ${item} ${isa})
-    set(own ${type}_over_${item}_${isa})
-    if(type MATCHES "16$")
-        set(own halves_${isa})
-    endif()
-    set(${result} ${lanes} PARENT_SCOPE)
-    if(NOT type STREQUAL item AND EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/lane/${own}.h)
-        set(${result} ${own} PARENT_SCOPE)
-    endif()
-endfunction()
-
 # A third of a small kernel's time goes into the compiler's header of intrinsics, so gcc gets that
 # precompiled, once for each set of flags. (ccache does not keep what is built with such a header.)
 get_filename_component(LN_REAL_COMPILER "${CMAKE_C_COMPILER}" REALPATH)
@@ -155,17 +142,19 @@ endfunction()
 # Writes the C file of the kernel whose facts the caller has in variables.
 function(write_kernel_source directory)
     lane_file(lanes_file ${item} ${isa})
-    memory_file(storage_file ${storage} ${item} ${isa})
-    memory_file(param_file ${param} ${item} ${isa})
-    set(accumulator_define "")
-    set(accumulator_file ${lanes_file})
-    if(NOT item STREQUAL sums)
-        set(accumulator_file accumulator_${sums}_${isa})
-        set(accumulator_define "#define LN_ACCUMULATOR_FILE \"lane/${accumulator_file}.h\"\n")
+    # What reads and writes 16-bit types is apart, but for AVX512-BF16.
+    set(storage_file ${lanes_file})
+    set(param_file ${lanes_file})
+    if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/lane/halves_${isa}.h)
+        if(storage MATCHES "16$")
+            set(storage_file halves_${isa})
+        endif()
+        if(param MATCHES "16$")
+            set(param_file halves_${isa})
+        endif()
     endif()
     foreach(part IN ITEMS statistics/${statistics} apply/${apply_file} schedule/${schedule_file}
-            lane/${lanes_file} lane/${storage_file} lane/${param_file}
-            lane/${accumulator_file})
+            lane/${lanes_file} lane/${storage_file} lane/${param_file})
         if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${part}.h)
             message(FATAL_ERROR "kernels.def: ${name}: there is no kernels/${part}.h")
         endif()
@@ -180,7 +169,7 @@ function(write_kernel_source directory)
 #define LN_PARAM_FILE \"lane/${param_file}.h\"
 #define LN_STORAGE ${storage}
 #define LN_PARAM ${param}
-${accumulator_define}#define LN_STATISTICS_FILE \"statistics/${statistics}.h\"
+#define LN_STATISTICS_FILE \"statistics/${statistics}.h\"
 #define LN_APPLY_FILE \"apply/${apply_file}.h\"
 #define LN_SCHEDULE_FILE \"schedule/${schedule_file}.h\"
 #define LN_LANES ${lanes}
