@@ -19,7 +19,7 @@ CREATE TEMP TABLE chart AS
 CREATE TEMP TABLE chart_settings AS
     SELECT 'subtitle' AS key, 0 AS number,
            about.words || coalesce(', ' || nullif(isa_words, ''), '') || ', ' || shape.words
-           || '; line: nobody is faster with a smaller error' AS text FROM about, shape
+           || '; errors: the worst row of any input and convention but edge cases' AS text FROM about, shape
     UNION ALL SELECT 'failed', (SELECT count(*) FROM points WHERE class = 5), '-'
     UNION ALL SELECT 'rough', rough_limit(types), '-' FROM about
     UNION ALL SELECT 'no_digit', no_digit(types), '-' FROM about

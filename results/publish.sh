@@ -26,9 +26,16 @@ made_anew() {
         /^<!-- end of the answer -->$/ { inside = 0 }
         !inside { print }
         /^<!-- the answer of the report -->$/ {
-            while ((getline line < answer) > 0 && line !~ /^\|/ && line !~ /^[0-9]+ rows/)
-                if (line != "")
-                    print "- " line
+            while ((getline line < answer) > 0 && line !~ /^\|/ && line !~ /^Noisy: /)
+                if (line != "") {
+                    for (line = "- " line; length(line) > 198; line = "  " substr(line, at + 1)) {
+                        at = 198
+                        while (substr(line, at, 1) != " ")
+                            at--
+                        print substr(line, 1, at - 1)
+                    }
+                    print line
+                }
             inside = 1
         }' "$2" >"$work/document" &&
         awk -f "$root/results/figures.awk" "$1/table.txt" "$work/document"

@@ -1,7 +1,9 @@
+/* Makes the answer of a run: which columns and rows its table has, which kernel it recommends, and the sentences that
+ * say so. The sentences take every figure from a row of the answer, so that they and the table agree. */
 #include "show/answer.h"
 #include "base/allocate.h"
+#include "base/clean.h"
 #include "base/die.h"
-#include "base/text.h"
 #include "domain/kernel_json.h"
 #include "domain/reproducible.h"
 #include <math.h>
@@ -10,18 +12,17 @@
 
 /* ---- columns ---- */
 
-static bool same_column(const case_key *a, const case_key *b)
-{
-    return a->rows == b->rows && a->hidden == b->hidden && a->cache == b->cache &&
-           a->threads == b->threads && strcmp(a->convention, b->convention) == 0 &&
-           strcmp(a->input, b->input) == 0;
-}
-
-static size_t find_column(const run_answer *answer, const case_key *key)
+/* The column of a case; column_count where there is none yet. */
+static size_t find_column(const run_answer *answer, const case_key *own)
 {
     size_t i = 0;
-    while (i < answer->column_count && !same_column(&answer->columns[i].key, key))
-        i++;
+    for (; i < answer->column_count; i++) {
+        const case_key *key = &answer->columns[i].key;
+        if (key->rows == own->rows && key->hidden == own->hidden && key->cache == own->cache &&
+            key->threads == own->threads && strcmp(key->convention, own->convention) == 0 &&
+            strcmp(key->input, own->input) == 0)
+            break;
+    }
     return i;
 }
 
@@ -94,7 +95,7 @@ static int by_speed(const void *a, const void *b)
 
 static void make_rows(const run_view *view, run_answer *answer)
 {
-    static const ranked_kernel none = {.doubt = STANDING_NOT_TIMED};
+    static const ranked_kernel none = {.doubt = "its speed was not measured"};
     answer->rows = allocate_zeroed(view->standings.count + 1, sizeof *answer->rows);
     for (size_t i = 0; i < view->standings.count; i++) {
         const kernel_standing *standing = &view->standings.standings[i];
@@ -129,18 +130,12 @@ static void make_rows(const run_view *view, run_answer *answer)
     qsort(answer->rows, answer->count, sizeof *answer->rows, by_speed);
 }
 
-static bool is_faster(const run_answer *answer, const answer_row *row, const answer_row *other)
+/* A row's time over another's at the key column, from the rounds in which both were timed; tied: whether its interval
+ * contains 1. */
+static double ratio_to(const run_view *view, const answer_row *row, const answer_row *base,
+                       bool *tied)
 {
-    const view_case *own = row->cells[answer->key];
-    const view_case *cell = other ? other->cells[answer->key] : NULL;
-    return own && (!cell || view_by_speed(own, cell) < 0);
-}
-
-/* time / the other's time at the key column: over the rounds that both were timed in. */
-static double ratio_to(const run_view *view, const run_answer *answer, const answer_row *row,
-                       const answer_row *base, bool *tied)
-{
-    const view_case *own = row->cells[answer->key], *other = base->cells[answer->key];
+    const view_case *own = row->at_key, *other = base->at_key;
     *tied = false;
     if (!own || !other)
         return NAN;
@@ -150,85 +145,40 @@ static double ratio_to(const run_view *view, const run_answer *answer, const ans
     return isnan(pair.ratio) ? own->speed.time_ns / other->speed.time_ns : pair.ratio;
 }
 
+/* Compares every row with the fastest kernel and with the fastest peer; the rows stand in the order of their speed. */
 static void compare_speeds(const run_view *view, run_answer *answer)
 {
-    const answer_row *fastest = NULL, *peer = NULL;
-    for (size_t i = 0; i < answer->count; i++) {
-        const answer_row *row = &answer->rows[i];
-        fastest = is_faster(answer, row, fastest) ? row : fastest;
-        if (row->standing->role == ROLE_PEER && is_faster(answer, row, peer))
-            peer = row;
-    }
+    for (size_t i = 0; i < answer->count && !answer->peer; i++)
+        if (answer->rows[i].standing->role == ROLE_PEER && answer->rows[i].at_key)
+            answer->peer = &answer->rows[i];
     for (size_t i = 0; i < answer->count; i++) {
         answer_row *row = &answer->rows[i];
         bool near_peer;
-        if (fastest)
-            row->relative = ratio_to(view, answer, row, fastest, &row->tied);
-        double ratio = peer ? ratio_to(view, answer, row, peer, &near_peer) : NAN;
-        row->speedup = row == peer ? 1 : 1 / ratio;
+        row->relative = ratio_to(view, row, &answer->rows[0], &row->tied);
+        if (answer->peer)
+            row->speedup =
+                row == answer->peer ? 1 : 1 / ratio_to(view, row, answer->peer, &near_peer);
     }
 }
 
-const char *answer_half(const run_answer *answer)
+/* Why no kernel of the run can be recommended, because half of the evidence is missing; NULL where it is not. */
+static const char *missing_half(const run_answer *answer)
 {
     size_t apart = 0;
     for (size_t i = 0; i < answer->count; i++)
         apart += answer->rows[i].all->apart;
-    return answer->column_count == 0 ? STANDING_NOT_TIMED
-           : apart == 0              ? "timed, judged on the timed rows only"
+    return answer->column_count == 0 ? "speed was not measured"
+           : apart == 0              ? "errors were judged on the timed rows only"
                                      : NULL;
 }
 
-const char *answer_doubt(const run_answer *answer, const answer_row *row)
-{
-    const char *half = answer_half(answer);
-    return half ? half : row->ranked->doubt[0] ? row->ranked->doubt : NULL;
-}
-
-const answer_row *answer_accurate(const run_answer *answer)
+/* The fastest row that can be called and is accurate enough, whatever doubt there is; NULL where there is none. */
+static const answer_row *first_accurate(const run_answer *answer)
 {
     for (size_t i = 0; i < answer->count; i++)
         if (answer->rows[i].ranked->callable && answer->rows[i].ranked->within)
             return &answer->rows[i];
     return NULL;
-}
-
-/* Of a textbook form or of a peer, the one that stands first: rows come fastest first. */
-static bool is_best(const run_view *view, const run_answer *answer, size_t row)
-{
-    const answer_row *own = &answer->rows[row];
-    const char *key = own->standing->role == ROLE_PEER ? "source" : "statistics";
-    const char *kind = descriptor_word(view->kernels, own->kernel, key);
-    for (size_t i = 0; i < row; i++)
-        if (answer->rows[i].standing->role == own->standing->role &&
-            strcmp(descriptor_word(view->kernels, answer->rows[i].kernel, key), kind) == 0)
-            return false;
-    return own->all->judged > 0 || own->at_key;
-}
-
-static size_t count_shown(const run_answer *answer)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < answer->count; i++)
-        count += answer->rows[i].shown && answer->rows[i].standing->role != ROLE_PLUGIN;
-    return count;
-}
-
-/* The best of each textbook form, in the table's order, for as long as there is room. */
-static void show_textbook(const run_view *view, run_answer *answer)
-{
-    for (size_t form = 0; form < json_array_size(view->kernels); form++) {
-        const char *statistics =
-            json_string_value(json_object_get(json_array_get(view->kernels, form), "statistics"));
-        for (size_t i = 0; statistics && i < answer->count; i++) {
-            answer_row *row = &answer->rows[i];
-            if (row->standing->role == ROLE_TEXTBOOK && count_shown(answer) < ANSWER_ROWS &&
-                strcmp(descriptor_word(view->kernels, row->kernel, "statistics"), statistics) ==
-                    0 &&
-                is_best(view, answer, i))
-                row->shown = true;
-        }
-    }
 }
 
 static const answer_row *row_of(const run_answer *answer, const ranked_kernel *ranked)
@@ -255,43 +205,52 @@ static void find_untold(run_answer *answer, int of)
     }
 }
 
-bool answer_is_noisy(const run_answer *answer)
+/* Of a textbook form or of a peer, the one that stands first: rows come fastest first. */
+static bool is_best(const run_answer *answer, size_t row)
 {
-    return answer->untold_count[OF_ALL] > 1 || answer->untold_count[OF_CALLABLE] > 1;
+    const json_t *kernels = answer->view->kernels;
+    const answer_row *own = &answer->rows[row];
+    const char *key = own->standing->role == ROLE_PEER ? "source" : "statistics";
+    const char *kind = descriptor_word(kernels, own->kernel, key);
+    for (size_t i = 0; i < row; i++)
+        if (answer->rows[i].standing->role == own->standing->role &&
+            strcmp(descriptor_word(kernels, answer->rows[i].kernel, key), kind) == 0)
+            return false;
+    return own->all->judged > 0 || own->at_key;
 }
 
-static bool is_untold(const run_answer *answer, const answer_row *row)
+/* The short table: the fastest, the recommended kernel, all of the library and of plugins, the best of each peer, and
+ * the best of each textbook form, in the order of the kernel table, for as long as there is room. */
+static void choose_rows(run_answer *answer)
 {
-    for (int of = OF_ALL; of <= OF_CALLABLE; of++)
-        for (size_t i = 0; i < answer->untold_count[of]; i++)
-            if (answer->untold[of][i] == row)
-                return true;
-    return false;
-}
-
-/* The short table: the fastest, the recommended kernel, all of the library and of plugins,
- * the best of each peer, and textbook forms. */
-static void choose_rows(const run_view *view, run_answer *answer)
-{
-    const answer_row *accurate = answer_accurate(answer);
-    answer->fastest = answer->untold_count[OF_ALL] == 1 ? answer->untold[OF_ALL][0] : NULL;
-    find_untold(answer, OF_CALLABLE);
-    answer->recommended = row_of(answer, answer->ranking.recommended);
-    answer->tuned = row_of(answer, answer->ranking.tuned);
-    if (answer->recommended && !answer->recommended->ranked->proven)
-        answer->proven = row_of(answer, answer->ranking.proven);
+    const answer_row *accurate = first_accurate(answer);
+    size_t count = 0;
     for (size_t i = 0; i < answer->count; i++) {
         answer_row *row = &answer->rows[i];
         kernel_role role = row->standing->role;
+        bool measured = row->all->judged > 0 || row->at_key;
         row->shown = row == accurate || row == answer->recommended || row == answer->proven ||
-                     row == answer->tuned || is_untold(answer, row) ||
-                     ((role == ROLE_LIBRARY || role == ROLE_PLUGIN) &&
-                      (row->all->judged > 0 || row->at_key)) ||
-                     (role == ROLE_PEER && is_best(view, answer, i));
-        if (role == ROLE_PEER && row->at_key && !answer->peer)
-            answer->peer = row;
+                     row == answer->tuned ||
+                     (measured && (role == ROLE_LIBRARY || role == ROLE_PLUGIN)) ||
+                     (role == ROLE_PEER && is_best(answer, i));
+        for (int of = OF_ALL; of <= OF_CALLABLE; of++)
+            for (size_t j = 0; j < answer->untold_count[of]; j++)
+                row->shown |= answer->untold[of][j] == row;
+        count += row->shown && role != ROLE_PLUGIN;
     }
-    show_textbook(view, answer);
+    const json_t *kernels = answer->view->kernels;
+    for (size_t form = 0; form < json_array_size(kernels); form++) {
+        const char *statistics =
+            json_string_value(json_object_get(json_array_get(kernels, form), "statistics"));
+        for (size_t i = 0; statistics && i < answer->count && count < ANSWER_ROWS; i++) {
+            answer_row *row = &answer->rows[i];
+            if (row->shown || row->standing->role != ROLE_TEXTBOOK || !is_best(answer, i) ||
+                strcmp(descriptor_word(kernels, row->kernel, "statistics"), statistics) != 0)
+                continue;
+            row->shown = true;
+            count++;
+        }
+    }
 }
 
 /* Who is fastest at the key column, and the ISA that labels leave out. */
@@ -309,7 +268,7 @@ static void rank(const run_view *view, run_answer *answer)
     make_rows(view, answer);
     find_untold(answer, OF_ALL);
     const answer_row *named =
-        answer->untold_count[OF_ALL] > 0 ? answer->untold[OF_ALL][0] : answer_accurate(answer);
+        answer->untold_count[OF_ALL] > 0 ? answer->untold[OF_ALL][0] : first_accurate(answer);
     answer->isa = named ? descriptor_word(view->kernels, named->kernel, "isa") : "";
 }
 
@@ -331,7 +290,13 @@ void answer_make(const run_view *view, run_answer *answer)
 {
     rank(view, answer);
     compare_speeds(view, answer);
-    choose_rows(view, answer);
+    find_untold(answer, OF_CALLABLE);
+    answer->fastest = answer->untold_count[OF_ALL] == 1 ? answer->untold[OF_ALL][0] : NULL;
+    answer->recommended = row_of(answer, answer->ranking.recommended);
+    answer->tuned = row_of(answer, answer->ranking.tuned);
+    if (answer->recommended && !answer->recommended->ranked->proven)
+        answer->proven = row_of(answer, answer->ranking.proven);
+    choose_rows(answer);
 }
 
 void answer_free(run_answer *answer)
@@ -341,24 +306,20 @@ void answer_free(run_answer *answer)
     *answer = (run_answer){0};
 }
 
-/* Whether rows, too, must be said for the heading to name one column. */
-static bool needs_rows(const run_answer *answer, size_t column)
-{
-    const answer_column *own = &answer->columns[column];
-    size_t alike = 0;
-    for (size_t i = 0; i < answer->column_count; i++) {
-        const answer_column *other = &answer->columns[i];
-        alike += other->key.hidden == own->key.hidden && other->key.cache == own->key.cache &&
-                 other->key.threads == own->key.threads && strcmp(other->regime, own->regime) == 0;
-    }
-    return alike > 1;
-}
+/* ---- names and numbers ---- */
 
 const char *answer_column_name(const run_answer *answer, size_t column, char buffer[64])
 {
     const case_key *key = &answer->columns[column].key;
     char rows[24] = "", cache[16] = "", threads[16] = "";
-    if (needs_rows(answer, column))
+    size_t alike = 0; /* columns that only their rows tell apart */
+    for (size_t i = 0; i < answer->column_count; i++) {
+        const case_key *other = &answer->columns[i].key;
+        alike += other->hidden == key->hidden && other->cache == key->cache &&
+                 other->threads == key->threads &&
+                 strcmp(answer->columns[i].regime, answer->columns[column].regime) == 0;
+    }
+    if (alike > 1)
         snprintf(rows, sizeof rows, "%zux", key->rows);
     if (key->cache != CACHE_HOT)
         snprintf(cache, sizeof cache, " %s", cache_name(key->cache));
@@ -366,13 +327,6 @@ const char *answer_column_name(const run_answer *answer, size_t column, char buf
         snprintf(threads, sizeof threads, " %ut", key->threads);
     snprintf(buffer, 64, "%s %s%zu%s%s", answer->columns[column].regime, rows, key->hidden, cache,
              threads);
-    return buffer;
-}
-
-const char *answer_shape(const run_answer *answer, char buffer[64])
-{
-    const answer_column *key = &answer->columns[answer->key];
-    snprintf(buffer, 64, "%zux%zu (%s)", key->key.rows, key->key.hidden, key->regime);
     return buffer;
 }
 
@@ -387,26 +341,6 @@ double answer_spread(const speed_figures *speed)
     return (speed->copy_ratio_hi - speed->copy_ratio_lo) / 2 / speed->copy_ratio;
 }
 
-void noise_count(speed_noise *noise, double spread)
-{
-    noise->speeds++;
-    noise->wide += spread > SPEED_NOISY;
-    noise->widest = fmax(noise->widest, spread);
-}
-
-void noise_add_line(text_buffer *out, const speed_noise *noise, const char *remedy)
-{
-    if (noise->wide > 0)
-        text_format(
-            out,
-            "! Noisy: %zu of %zu speeds uncertain by more than %.0f %%: see lnbench doctor, "
-            "or %s.\n",
-            noise->wide, noise->speeds, 100 * SPEED_NOISY, remedy);
-    else if (noise->speeds > 0)
-        text_format(out, "Quiet: every speed above is known within ±%.1f %%.\n",
-                    100 * noise->widest);
-}
-
 const char *answer_role_word(const run_answer *answer, const answer_row *row)
 {
     kernel_role role = row->standing->role;
@@ -414,4 +348,255 @@ const char *answer_role_word(const run_answer *answer, const answer_row *row)
            : row == answer->recommended ? "recommended"
            : row == answer->fastest     ? "fastest"
                                         : kernel_role_words[role];
+}
+
+/* ---- the sentences ---- */
+
+/* Adds a name as number `i` of `count` to a list such as "a, b and c". */
+static void add_listed(const char *name, size_t i, size_t count, text_buffer *out)
+{
+    clean_format(out, FORM_LINE, "%s%s", i == 0 ? "" : i + 1 == count ? " and " : ", ", name);
+}
+
+/* Whether the answer compares the speed of a row with that of this peer. */
+static bool is_compared(const answer_row *peer, const answer_row *row)
+{
+    return peer->standing->role == ROLE_PEER && peer->shown && !isnan(row->speedup / peer->speedup);
+}
+
+/* "89.8 GB/s at 85x768 (L2), 1.1 times as fast as oneDNN 3.8.0 and 4.5 times as fast as PyTorch 1.13.0" */
+static void add_speed(const run_answer *answer, const answer_row *row, text_buffer *out)
+{
+    const answer_column *at = &answer->columns[answer->key];
+    char number[16];
+    size_t peers = 0, count = 0;
+    text_format(out, "%s GB/s at %zux%zu (%s)", number_short(row->at_key->speed.gbps, number),
+                at->key.rows, at->key.hidden, at->regime);
+    for (size_t i = 0; i < answer->count; i++)
+        peers += is_compared(&answer->rows[i], row);
+    for (size_t i = 0; i < answer->count; i++) {
+        const answer_row *peer = &answer->rows[i];
+        if (!is_compared(peer, row))
+            continue;
+        text_add(out, count == 0 ? ", " : "");
+        add_listed(answer_times(row->speedup / peer->speedup, number), count++, peers, out);
+        clean_format(out, FORM_LINE, " times as fast as %s", peer->label);
+    }
+    if (peers == 0 && row == answer->fastest)
+        text_add(out, ", the fastest kernel");
+    else if (peers == 0 && row == answer->recommended && answer->untold_count[OF_CALLABLE] <= 1)
+        text_format(out, ", the fastest %s within %g row ULP", answer->tuned ? "call" : "kernel",
+                    STANDING_ROW_ULP);
+}
+
+/* Kernels that are as fast as the recommended one, as far as the measurement can tell. */
+static void add_near(const run_answer *answer, text_buffer *out)
+{
+    size_t near = 0, count = 0;
+    for (size_t i = 0; i < answer->ranking.count; i++)
+        near += answer->ranking.kernels[i].near && !answer->ranking.kernels[i].recommended;
+    for (size_t i = 0; i < answer->ranking.count; i++) {
+        const ranked_kernel *own = &answer->ranking.kernels[i];
+        if (!own->near || own->recommended)
+            continue;
+        text_add(out, count == 0 ? "; " : "");
+        add_listed(own->kernel, count++, near, out);
+    }
+    if (near > 0)
+        text_format(out,
+                    " show%s no significant difference in speed, so the smallest error decides",
+                    near == 1 ? "s" : "");
+}
+
+/* What to call, and how fast it is; or why nothing is recommended. */
+static void add_choice(const run_answer *answer, const answer_row *shown, text_buffer *out)
+{
+    const answer_row *own = answer->recommended;
+    const char *half = missing_half(answer);
+    if (own) {
+        clean_format(out, FORM_LINE,
+                     own->ranked->dispatched[0] ? "Recommended: %s (dispatches to %s), "
+                                                : "Recommended: %s, ",
+                     own->kernel, own->ranked->dispatched);
+        add_speed(answer, own, out);
+        if (answer->untold_count[OF_CALLABLE] <= 1)
+            add_near(answer, out);
+        text_add(out, ".\n");
+        return;
+    }
+    bool calls = false;
+    for (size_t i = 0; i < answer->count; i++)
+        calls |= answer->rows[i].standing->role == ROLE_LIBRARY ||
+                 answer->rows[i].standing->role == ROLE_PLUGIN;
+    if (half)
+        text_format(out, "No kernel is recommended, because %s.\n", half);
+    else if (shown)
+        clean_format(out, FORM_LINE, "No kernel is recommended: %s is accurate enough, but %s.\n",
+                     shown->kernel, shown->ranked->doubt);
+    else
+        text_format(out, "No kernel is recommended: no %s stays within %g row ULP in all cases.\n",
+                    calls ? "library call or plugin" : "kernel", STANDING_ROW_ULP);
+    if (shown && shown->at_key) {
+        clean_format(out, FORM_LINE, "%s reaches ", shown->kernel);
+        add_speed(answer, shown, out);
+        text_add(out, ".\n");
+    }
+}
+
+/* How accurate it is, and whether that is proven or measured. */
+static void add_accuracy(const run_answer *answer, const answer_row *row, text_buffer *out)
+{
+    char number[ERROR_WORDS], hunted[ERROR_WORDS], times[16];
+    const error_sum *adversarial = &row->standing->errors[SCOPE_HUNTED];
+    if (answer->recommended)
+        text_add(out, "Its error ");
+    else
+        clean_format(out, FORM_LINE, "The error of %s ", row->kernel);
+    const char *largest = view_error_words(answer->view, row->all, answer->dtype, number);
+    text_format(out,
+                row->all->judged == 1 ? "was at most %s row ULP in the one case"
+                                      : "was at most %s row ULP in all %zu cases",
+                largest, row->all->judged);
+    if (adversarial->error > row->all->error &&
+        strcmp(view_error_words(answer->view, adversarial, answer->dtype, hunted), largest) != 0)
+        text_format(out, " (%s on adversarial rows, which were searched for large errors)", hunted);
+    if (row->ranked->proven)
+        text_format(out, ", and is proven to stay within %g row ULP", STANDING_ROW_ULP);
+    else
+        text_add(out, "; this is measured, not proven");
+    if (answer->proven) {
+        clean_format(out, FORM_LINE, "; %s is proven to stay within ", answer->proven->kernel);
+        text_format(out, "%g row ULP and takes %s times as long", STANDING_ROW_ULP,
+                    answer_times(answer->proven->relative / answer->recommended->relative, times));
+    }
+    text_add(out, ".\n");
+}
+
+/* What is faster than the recommended kernel, and what that costs. */
+static void add_faster(const run_answer *answer, text_buffer *out)
+{
+    const answer_row *fastest = answer->fastest, *own = answer->recommended;
+    char times[16], objection[OBJECTION_WORDS];
+    for (int of = OF_CALLABLE; of >= OF_ALL; of--) {
+        const size_t count = answer->untold_count[of];
+        for (size_t i = 0; count > 1 && i < count; i++) {
+            text_add(out, i == 0 ? "Too noisy to say which is fastest of " : "");
+            add_listed(answer->untold[of][i]->kernel, i, count, out);
+            text_add(out, i + 1 < count  ? ""
+                          : of == OF_ALL ? ", at any error.\n"
+                                         : ": the one with the smallest error is recommended.\n");
+        }
+    }
+    bool costs =
+        fastest && own && fastest != own && fastest != answer->tuned && !fastest->ranked->near;
+    if (answer->tuned)
+        clean_format(out, FORM_LINE,
+                     "%s is %s times as fast and accurate enough, but %s does not dispatch to it%s",
+                     answer->tuned->kernel,
+                     answer_times(own->relative / answer->tuned->relative, times), own->kernel,
+                     costs ? "; " : ".\n");
+    if (!costs)
+        return;
+    stored_case worst;
+    bool known = store_case(answer->view->store, fastest->standing->errors[SCOPE_ANY].at, &worst);
+    answer_times(own->relative / fastest->relative, times);
+    bool level = own->tied || strcmp(times, "1.0") == 0;
+    clean_format(
+        out, FORM_LINE, "%s is %s%s as fast, but %s.\n", fastest->kernel, level ? "about" : times,
+        level ? "" : " times",
+        !fastest->ranked->within
+            ? standing_objection(fastest->standing, known ? &worst.verdict : NULL, objection)
+        : fastest->ranked->callable ? fastest->ranked->doubt
+                                    : "no library call dispatches to it");
+}
+
+/* How a kernel of the short table fails at worst and on which rows: "no correct digit where |mean| exceeds 1e4 std";
+ * false where it does not. A row of kappa 1e4 has |mean| = 1e4 std. */
+static bool failing_words(const run_answer *answer, const answer_row *row, char words[128])
+{
+    const error_sum *any = &row->standing->errors[SCOPE_ANY];
+    char number[ERROR_WORDS];
+    stored_case worst;
+    if (!row->shown)
+        return false;
+    if (isfinite(row->standing->lost_from)) {
+        snprintf(words, 128, "no correct digit where |mean| exceeds 1e%.0f std",
+                 ceil(log10(row->standing->lost_from) - 0.05));
+        return true;
+    }
+    const char *largest = view_error_words(answer->view, any, answer->dtype, number);
+    bool is_nan = strcmp(largest, "NaN") == 0;
+    if ((!is_nan && strcmp(largest, "no digit") != 0) ||
+        !store_case(answer->view->store, any->at, &worst))
+        return false;
+    snprintf(words, 128, "%s on the input '%.60s'", is_nan ? "NaN or infinity" : "no correct digit",
+             worst.key.input);
+    return true;
+}
+
+/* Which kernels of the short table fail, and on which rows. */
+static void add_failing(const run_answer *answer, text_buffer *out)
+{
+    char words[128], other[128];
+    size_t groups = 0;
+    for (size_t i = 0; i < answer->count; i++) {
+        size_t members = 0, count = 0;
+        bool seen = !failing_words(answer, &answer->rows[i], words);
+        for (size_t j = 0; !seen && j < answer->count; j++) {
+            bool same = failing_words(answer, &answer->rows[j], other) && strcmp(words, other) == 0;
+            seen = same && j < i;
+            members += same;
+        }
+        for (size_t j = i; !seen && j < answer->count; j++) {
+            if (!failing_words(answer, &answer->rows[j], other) || strcmp(words, other) != 0)
+                continue;
+            text_add(out, groups > 0 && count == 0 ? "; " : "");
+            add_listed(answer->rows[j].label, count++, members, out);
+        }
+        if (!seen)
+            clean_format(out, FORM_LINE, members == 1 ? " gives %s" : " give %s", words);
+        groups += !seen;
+    }
+    text_add(out, groups > 0 ? ".\n" : "");
+}
+
+/* What the figures rest on: how many cases, and whether the plan has few of them. */
+static void add_basis(const run_answer *answer, text_buffer *out)
+{
+    size_t cases = 0, tests = 0;
+    bool provisional = strcmp(answer->plan, "quick") == 0 || strcmp(answer->plan, "choose") == 0;
+    for (size_t i = 0; i < answer->count; i++) {
+        const error_sum *all = answer->rows[i].all;
+        cases = all->judged - all->checked > cases ? all->judged - all->checked : cases;
+        tests = all->checked > tests ? all->checked : tests;
+    }
+    clean_format(out, FORM_LINE,
+                 provisional ? "Provisional: the figures rest on" : "The figures rest on");
+    text_format(out, " %zu case%s (input, size and convention) of each kernel", cases,
+                cases == 1 ? "" : "s");
+    if (tests > 0)
+        text_format(out, " and %zu conformance test%s of each library call, plugin and peer", tests,
+                    tests == 1 ? "" : "s");
+    clean_format(out, FORM_LINE, " (%s plan)", answer->plan);
+    text_add(out, provisional ? "; the default plan has ten times as many cases.\n" : ".\n");
+}
+
+void answer_sentences(const run_answer *answer, text_buffer *out)
+{
+    const answer_row *shown = answer->recommended ? answer->recommended : first_accurate(answer);
+    if (answer->cases > 0) {
+        add_choice(answer, shown, out);
+        if (shown)
+            add_accuracy(answer, shown, out);
+    } else if (answer->fastest) {
+        clean_format(out, FORM_LINE, "%s reaches ", answer->fastest->kernel);
+        add_speed(answer, answer->fastest, out);
+        text_add(out, "; errors were not judged, so no kernel is recommended.\n");
+    } else if (answer->untold_count[OF_ALL] == 0) {
+        text_add(out, "Nothing was measured.\n");
+    }
+    add_faster(answer, out);
+    add_failing(answer, out);
+    if (answer->cases > 0)
+        add_basis(answer, out);
 }

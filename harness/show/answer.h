@@ -1,5 +1,5 @@
-/* What a run comes to: one row a kernel, one column a timed shape, and the few kernels and figures
- * that the answer is made of. Terminal, page and README take their figures from here.
+/* The answer of a run: a table with one row for each kernel and one column for each timed shape, the kernels that the
+ * answer names, and its sentences. Terminal, page and README take their figures from here.
  *
  *     run_answer answer;
  *     answer_make(&view, &answer);
@@ -62,20 +62,11 @@ typedef struct run_answer {
 } run_answer;
 enum { OF_ALL, OF_CALLABLE }; /* of untold */
 
-/* Why no kernel of the run is recommended: half of the evidence is missing. NULL: it is all there. */
-const char *answer_half(const run_answer *answer);
-/* Why a kernel that is accurate enough is not recommended: that, or what speaks against it alone: its bits differ
- * from call to call, cases are missing. NULL: it can be recommended. */
-const char *answer_doubt(const run_answer *answer, const answer_row *row);
-/* The first row that can be called and is accurate enough, whatever doubt there is; NULL: none. */
-const answer_row *answer_accurate(const run_answer *answer);
-
-/* " (provisional: the quick plan judges few cases; the default plan decides)", for plans that do; else
- * "". */
-const char *answer_provisional(const char *plan);
-
 /* Whether speeds are too noisy to say which kernel is fastest. */
-bool answer_is_noisy(const run_answer *answer);
+static inline bool answer_is_noisy(const run_answer *answer)
+{
+    return answer->untold_count[OF_ALL] > 1 || answer->untold_count[OF_CALLABLE] > 1;
+}
 
 /* Writes the labels that the answers print into the descriptors of the run. */
 void answer_label(const run_view *view);
@@ -83,23 +74,19 @@ void answer_label(const run_view *view);
 void answer_make(const run_view *view, run_answer *answer);
 void answer_free(run_answer *answer);
 
-/* "L2 768", and what else tells the columns apart. The key column in full: "85x768 (L2)". */
+/* The answer in at most five sentences, each ended by a newline: what to call and how fast it is, how accurate, what is
+ * faster and what that costs, which kernels fail on which rows, and what all this rests on. */
+void answer_sentences(const run_answer *answer, text_buffer *out);
+
+/* "L2 768", and what else tells the columns apart. */
 const char *answer_column_name(const run_answer *answer, size_t column, char buffer[64]);
-const char *answer_shape(const run_answer *answer, char buffer[64]);
 /* "2.1": a ratio of speeds for people. */
 const char *answer_times(double ratio, char buffer[16]);
 /* Half the interval of a share of the roof, over the share. */
 double answer_spread(const speed_figures *speed);
 
-/* How far speeds that are shown can be trusted. */
-typedef struct speed_noise {
-    size_t speeds, wide; /* wide: uncertain by more than SPEED_NOISY */
-    double widest;       /* half an interval, as a share */
-} speed_noise;
+/* From which relative uncertainty on a speed is called noisy. */
 #define SPEED_NOISY 0.05
-void noise_count(speed_noise *noise, double spread);
-/* "! Noisy: ..." and what else helps, where some are wide; each form ends in a newline. */
-void noise_add_line(text_buffer *out, const speed_noise *noise, const char *remedy);
 
 /* "recommended", "fastest", "library", "textbook", "peer", "plugin": why it stands in the short table. */
 const char *answer_role_word(const run_answer *answer, const answer_row *row);

@@ -371,17 +371,18 @@ static void add_legend(const run_answer *answer, const result_fields *fields, co
         clean_format(lines, FORM_LINE, "GB/s: at %s.\n", name);
     if (has[FIELD_WORST])
         clean_format(lines, FORM_LINE,
-                     "Ordinary rows, worst error: in row ULP, units in the last place of the row's "
-                     "largest number; NaN: "
-                     "where a number is right, or the reverse%s.\n",
-                     has[FIELD_EXTREME]
-                         ? "; edge cases: overflow, underflow, no eps (type-limited: no "
-                           "kernel of these types can be right)"
-                         : "");
+                     "ordinary, worst: largest error on rows of N(0,1) and on all rows but edge "
+                     "cases, in row ULP (units in the last place of the row's largest number; NaN: "
+                     "NaN or infinity in place of a number, or the reverse).\n");
+    if (has[FIELD_EXTREME])
+        text_add(lines, "edge cases: rows that overflow or underflow, and conventions without eps; "
+                        "type-limited: kernels of these types may lose every digit there.\n");
     if (has[FIELD_USABLE])
-        text_add(lines, "Digits: cases that pass, with a correct digit in every row.\n");
+        text_add(lines,
+                 "digits: cases with a correct digit in every row, of the cases judged, which "
+                 "are fewer where a kernel does not support some.\n");
     if (has[FIELD_REPRODUCIBLE])
-        text_add(lines, "Reproducible, bit for bit: in any batch (row), on every ISA too (isa), in "
+        text_add(lines, "reproducible, bit for bit: in any batch (row), on every ISA too (isa), in "
                         "the same call only (run).\n");
 }
 
@@ -505,16 +506,25 @@ static void add_left_out(const run_view *view, const run_answer *answer, text_bu
 static void add_noise(const run_answer *answer, const answer_row *const *rows, size_t count,
                       const result_fields *fields, text_buffer *out)
 {
-    speed_noise noise = {0};
+    size_t speeds = 0, wide = 0;
+    double widest = 0; /* half an interval, as a share of the speed */
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < fields->count; j++) {
             const view_case *cell = rows[i]->cells[fields->fields[j].column];
-            if (fields->fields[j].kind == FIELD_SHAPE && cell && !isnan(cell->speed.copy_ratio))
-                noise_count(&noise, answer_spread(&cell->speed));
+            if (fields->fields[j].kind != FIELD_SHAPE || !cell || isnan(cell->speed.copy_ratio))
+                continue;
+            speeds++;
+            wide += answer_spread(&cell->speed) > SPEED_NOISY;
+            widest = fmax(widest, answer_spread(&cell->speed));
         }
-    if (noise.wide == 0 && answer->untold_count[OF_ALL] > 1)
-        return;
-    noise_add_line(out, &noise, "add --processes 5");
+    if (wide > 0)
+        text_format(
+            out,
+            "! Noisy: %zu of %zu speeds are uncertain by more than %.0f %%; add --processes "
+            "5, or ask lnbench doctor why.\n",
+            wide, speeds, 100 * SPEED_NOISY);
+    else if (speeds > 0 && answer->untold_count[OF_ALL] <= 1)
+        text_format(out, "Quiet: every speed above is known within ±%.1f %%.\n", 100 * widest);
 }
 
 void result_noise(const run_answer *answer, text_buffer *out)

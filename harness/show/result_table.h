@@ -24,10 +24,6 @@ result_order result_order_from_name(const char *name);
  * more. As TSV and CSV: a line a case, with all its figures; as JSON: an array of cases. */
 void result_table_print(const run_view *view, const output_file *out, const result_look *look);
 
-/* The answer's sentences, each ended by a newline; for pages too. Every figure in them stands in a
- * row of the answer. */
-void answer_sentences(const run_answer *answer, text_buffer *out);
-
 /* The line on how uncertain the speeds of the short table are, for pages too. */
 void result_noise(const run_answer *answer, text_buffer *out);
 

@@ -59,13 +59,13 @@ facts AS MATERIALIZED (
                AS in_budget,
            CASE WHEN reproducible = 'none' THEN 'its bits differ from call to call'
                 WHEN NOT EXISTS (SELECT 1 FROM timed WHERE run = ?1 AND kernel = own.kernel AND types = ?3)
-                    THEN 'judged, not timed'
-                WHEN coalesce(apart, 0) = 0 THEN 'timed, judged on the timed rows only'
-                WHEN role IN ('library', 'plugin') AND checked = 0 THEN 'not judged beyond these rows'
+                    THEN 'its speed was not measured'
+                WHEN coalesce(apart, 0) = 0 THEN 'its errors were judged on the timed rows only'
+                WHEN role IN ('library', 'plugin') AND checked = 0 THEN 'it did not go through the conformance tests'
                 WHEN lost = 1 THEN 'one of its cases is missing'
                 WHEN lost > 0 THEN printf('%d of its cases are missing', lost)
                 WHEN (SELECT state <> 'complete' AND requested IS NULL FROM runs WHERE id = ?1)
-                    THEN 'cases of it may be missing'
+                    THEN 'some of its cases may be missing'
                 ELSE '' END AS doubt
     FROM (SELECT *, (SELECT count(*) FROM missing WHERE run = ?1 AND missing.kernel = own.kernel AND types = ?3) AS lost
           FROM own) AS own

@@ -238,9 +238,12 @@ const char *standing_objection(const kernel_standing *own, const case_verdict *w
     else if (wrong == 0)
         snprintf(words, OBJECTION_WORDS, "has %s%s", is_figure ? "errors " : "", largest);
     else
-        snprintf(words, OBJECTION_WORDS, "%s on %zu of %zu case%s%s (%s%s)",
-                 all->wrong ? "fails" : "is type-limited", wrong, all->judged,
-                 all->judged == 1 ? "" : "s", extreme_alone ? ", all edge cases" : "",
-                 extreme_alone ? "elsewhere " : "", largest);
+        snprintf(words, OBJECTION_WORDS, "%s in %zu of %zu case%s, %s%s)",
+                 all->wrong ? "fails" : "loses its digits, as kernels of its types may,", wrong,
+                 all->judged, all->judged == 1 ? "" : "s",
+                 !extreme_alone ? "not only edge cases ("
+                 : wrong == 1   ? "an edge case (elsewhere "
+                                : "all of them edge cases (elsewhere ",
+                 largest);
     return words;
 }

@@ -19,8 +19,6 @@
 /* The budget where nothing else is asked for: the promise of the library's class `accurate`. */
 #define STANDING_ROW_ULP 2.0
 
-#define STANDING_NOT_TIMED "judged, not timed"
-
 /* Judged cases. All: but adversarial rows. Of these, edge cases: values or results at
  * the ends of the type's range (facts.h); any: the others; ordinary: normal rows. */
 typedef enum error_scope {
@@ -136,10 +134,10 @@ enum { ERROR_WORDS = 16 };
 const char *error_in_words(double size, ln_type type, const case_verdict *at,
                            char words[ERROR_WORDS]);
 
-/* Why a kernel is beyond the budget, as the end of a sentence: "fails on 28 of 337 cases, all edge cases
- * (elsewhere up to 6.8 row ULP)", "has errors up to 3.2 row ULP", "was not judged". worst: the verdict
- * of the largest error in SCOPE_ANY, or NULL. */
-enum { OBJECTION_WORDS = 160 };
+/* Why a kernel is beyond the budget, as the end of a sentence: "fails in 28 of 337 cases, all of them edge cases
+ * (elsewhere up to 6.8 row ULP)", "has errors up to 3.2 row ULP", "was not judged". worst: the verdict of the largest
+ * error in SCOPE_ANY, or NULL. */
+enum { OBJECTION_WORDS = 192 };
 const char *standing_objection(const kernel_standing *own, const case_verdict *worst,
                                char words[OBJECTION_WORDS]);
 /* Row ULP from which an error is in ERROR_LOST. */

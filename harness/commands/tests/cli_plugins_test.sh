@@ -135,14 +135,14 @@ half() { # LABEL WORDS ARGUMENT...
 }
 accepted "without the referee" 0 run --kernels library_accurate_f32 --conventions torch --no-charts --db l.db \
     --processes 1 --repetitions 2 --conformance no --shapes 4x64 --inputs normal,offset
-check "without conformance tests: said" has out 'No kernel is recommended: library_accurate is accurate enough, but not judged beyond these'
+check "without conformance tests: said" has out 'No kernel is recommended: library_accurate_f32 is accurate enough, but it did not'
 check "without conformance tests: none is recommended" hasnt out '^recommended|^Recommended'
-half "half of the evidence" 'No kernel is recommended: timed, judged on the timed rows only' --only speed --shapes 4x64
-half "the other half" 'Speed was not timed, so none is recommended' --only accuracy --conformance no --shapes 4x64 --inputs spike
+half "half of the evidence" 'No kernel is recommended, because errors were judged on the timed rows only' --only speed --shapes 4x64
+half "the other half" 'No kernel is recommended, because speed was not measured' --only accuracy --conformance no --shapes 4x64 --inputs spike
 check "the other half: how little was judged" has out '^✓ .* judged on up to 4 rows of a shape alone$'
 cp "$libraries/faults_plugin.so" other.so
 narrow[1]=./other.so
-half "another build" 'Speed was not timed, so none is recommended' --only accuracy --conformance no --inputs spike --shapes 4x64
+half "another build" 'No kernel is recommended, because speed was not measured' --only accuracy --conformance no --inputs spike --shapes 4x64
 "$binaries/run_sql" n.db "SELECT count(*) || ' ' || count(DISTINCT request_hash) FROM runs" >hashes
 check "another build is asked the same, other options are not" is "$(cat hashes)" "4 3"
 refused "a referee that is none" 2 "--conformance maybe: yes or no" run "${narrow[@]}" --conformance maybe

@@ -91,14 +91,18 @@ static void add_repeat(const report_data *data, document *page)
     const stored_run *run = &data->view->run;
     document_section(page, "repeat", "How to repeat it");
     document_code(page, run->command_line);
+    text_buffer cases = {0};
+    view_add_coverage(data->view, &cases);
     document_paragraph(
         page, TONE_NONE,
-        "Seed %llu, plan %s, commit %.12s. With this seed the inputs and the order of the "
+        "Seed %llu, plan %s, commit %.12s%s%s. With this seed the inputs and the order of the "
         "measurements are the same: errors agree to the bit, times as far as the machine "
         "does. The page holds the run: `lnbench report --verify index.html` derives the errors "
         "again, wherever it is.",
         (unsigned long long)run->seed, run->plan,
-        machine_fact_value(&data->view->machine, "git_commit"));
+        machine_fact_value(&data->view->machine, "git_commit"), cases.length ? "; cases: " : "",
+        cases.length ? cases.bytes : "");
+    text_free(&cases);
     document_paragraph(
         page, TONE_NONE,
         "The folder of `--out` has the figures behind each chart, in `data`, and each chart as PNG "
@@ -112,10 +116,12 @@ static void add_repeat(const report_data *data, document *page)
     add_how_to_read(page);
 }
 
-/* "AMD EPYC, 2 cores, in a virtual machine; gcc 12.2.0; oneDNN 2.6.3, PyTorch 1.13.0; ..." */
+/* "f32, torch, hot cache, 1 thread; AMD EPYC, 2 cores, in a virtual machine; gcc 12.2.0; oneDNN 2.6.3; ..." */
 static void add_title(const report_data *data, document *page)
 {
     text_buffer words = {0};
+    if (data->about.rows)
+        text_format(&words, "%s; ", table_text(&data->about, 0, "words"));
     report_machine_words(data->view, &words);
     text_format(&words, "; %s; ", machine_fact_value(&data->view->machine, "compiler"));
     int64_t named = 0;

@@ -122,23 +122,6 @@ static void add_sentence(const char *line, text_tone tone, document *page)
     text_free(&out);
 }
 
-/* The names whose fastest kernel ends in NaN: "two-pass, Welford and oneDNN 2.6.3". */
-static void add_avoid(const report_data *data, document *page)
-{
-    text_buffer words = {0};
-    size_t count = 0;
-    for (size_t i = 0; i < data->best.rows; i++)
-        if (table_whole(&data->best, i, "class") == ERROR_NAN)
-            clean_format(&words, FORM_PAGE, "%s**%s**", count++ ? ", " : "",
-                         table_text(&data->best, i, "name"));
-    if (count)
-        document_paragraph(
-            page, TONE_FAULT,
-            "NaN or infinity in place of a number, on rows that are no edge case: %-s.",
-            words.bytes ? words.bytes : "");
-    text_free(&words);
-}
-
 static void add_faults(const report_data *data, document *page)
 {
     enum { NAMED = 4 };
@@ -157,10 +140,6 @@ static void add_faults(const report_data *data, document *page)
                            faults, faults == 1 ? " breaks" : "s break",
                            faults == 1 ? "it promises" : "they promise", names.bytes,
                            faults > NAMED ? ", ..." : "");
-    else if (table_whole(&data->about, 0, "has_judged"))
-        document_paragraph(
-            page, TONE_NONE,
-            "No kernel broke what it promises; [what kernels do wrong](#wrong) elsewhere.");
     text_free(&names);
 }
 
@@ -196,25 +175,19 @@ void page_answer(const page_contents *contents, document *page)
     text_buffer words = {0};
     document_section(page, "answer", "Which kernel to use");
     view_add_coverage(data->view, &words);
-    if (words.length > 0)
-        add_sentence(words.bytes, view_is_partial(data->view) ? TONE_FAULT : TONE_SOFT, page);
+    if (view_is_partial(data->view))
+        add_sentence(words.bytes, TONE_FAULT, page);
     text_free(&words);
     add_others(data->view, page);
     answer_sentences(&data->answer, &words);
-    /* The recommended kernel, and what is proven where that is not. */
-    size_t good = data->answer.recommended ? 1 + (data->answer.proven != NULL) : 0;
+    size_t good = data->answer.recommended ? 2 : 0; /* what to call, and how accurate it is */
     for (char *line = words.bytes, *end; line && (end = strchr(line, '\n')); line = end + 1) {
         *end = '\0';
         add_sentence(line, good > 0 ? TONE_GOOD : TONE_NONE, page);
         good -= good > 0;
     }
     text_free(&words);
-    add_avoid(data, page);
     add_faults(data, page);
-    if (data->shape.rows)
-        document_paragraph(page, TONE_SOFT, "%s in %s; %s.", table_text(&data->shape, 0, "words"),
-                           table_text(&data->shape, 0, "regime"),
-                           table_text(&data->about, 0, "words"));
     add_noise(data, page);
     page_figure(contents, "field", page);
 }

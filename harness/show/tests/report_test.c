@@ -272,7 +272,7 @@ REPORT_TEST(test_only_what_was_measured_is_drawn)
     assert_true(was_drawn("/field.svg"));
     assert_false(was_drawn("/error_kappa.svg"));
     page = file_in("speed", "index.html");
-    assert_non_null(strstr(page, "mystery is the fastest at 85x768 (L2)"));
+    assert_non_null(strstr(page, "at 85x768 (L2), the fastest kernel"));
     assert_non_null(strstr(page, "errors were not judged"));
 }
 
