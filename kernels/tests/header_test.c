@@ -1,4 +1,4 @@
-/* The public headers, first and alone, as C17; built as C++17 too (header_test.cpp). */
+/* The public headers, first and alone, as C17; built as C++17 too. */
 #include <layernorm.h>
 #include <layernorm_plugin.h>
 #include <rmsnorm.h>

@@ -3,9 +3,31 @@
 #ifndef ORACLE_H
 #define ORACLE_H
 
-#include "elements.h"
 #include "layernorm_plugin.h"
 #include <stdbool.h>
+
+/* ---- Arrays of any element type: numbers are doubles, which hold every element of every type ---- */
+
+size_t element_size(ln_type type);
+const char *element_name(ln_type type);
+
+/* Significant bits, least and largest exponent of normal numbers, the smallest number. */
+typedef struct format {
+    int bits, least, most;
+    double smallest;
+} format;
+format element_format(ln_type type);
+
+/* value rounded to nearest even, by what the types' definition says: no tricks with bits. */
+double element_rounded(ln_type type, double value);
+
+double element_get(ln_type type, const void *elements, size_t i);
+void element_put(ln_type type, void *elements, size_t i, double value);
+
+/* Rounds count values to the type, in place, and stores them. */
+void elements_store(ln_type type, void *elements, double *values, size_t count);
+
+/* ---- The oracle ---- */
 
 /* 113 bits wherever gcc or clang build for x86-64 or aarch64. */
 #if defined(__x86_64__)
