@@ -68,8 +68,8 @@ void store_step(const result_store *store, sqlite3_stmt *statement);
 /* Moves to the next row; false: there is none, and the statement is reset. */
 bool store_next(const result_store *store, sqlite3_stmt *statement);
 /* The number that a statement gives; 0 for NULL and for no row. */
-int64_t store_number(const result_store *store, sqlite3_stmt *statement);
-int64_t store_ask_number(const result_store *store, const char *sql);
+int64_t store_number(result_store *store, const char *sql, const char *types, ...);
+int64_t store_number_of(const result_store *store, sqlite3_stmt *statement);
 /* A figure; NULL is how an undefined one is stored: NaN. */
 double store_real(sqlite3_stmt *statement, int column);
 /* NULL is "". */

@@ -150,12 +150,12 @@ static void connect(result_store *store, const char *parameters, int flags)
 typedef enum database_kind { KIND_FRESH, KIND_STORE, KIND_EXPORTED } database_kind;
 
 /* A database of somebody else must not get our tables. */
-static database_kind find_kind(const result_store *store)
+static database_kind find_kind(result_store *store)
 {
-    int64_t version = store_ask_number(store, "PRAGMA user_version");
-    int64_t application = store_ask_number(store, "PRAGMA application_id");
+    int64_t version = store_number(store, "PRAGMA user_version", "");
+    int64_t application = store_number(store, "PRAGMA application_id", "");
     if (version == 0 && application == 0 &&
-        store_ask_number(store, "SELECT count(*) FROM sqlite_master") == 0)
+        store_number(store, "SELECT count(*) FROM sqlite_master", "") == 0)
         return KIND_FRESH;
     if (application != STORE_APPLICATION_ID && application != STORE_EXPORTED_ID)
         die(EXIT_CODE_ENVIRONMENT,
@@ -171,18 +171,16 @@ static database_kind find_kind(const result_store *store)
     return application == STORE_EXPORTED_ID ? KIND_EXPORTED : KIND_STORE;
 }
 
-static bool has_metric(const result_store *store, const metric_field *metric)
+static bool has_metric(result_store *store, const metric_field *metric)
 {
-    char sql[128];
-    sqlite3_snprintf(sizeof sql, sql,
-                     "SELECT count(*) FROM pragma_table_info('accuracies') WHERE name = %Q",
-                     metric->name);
-    return store_ask_number(store, sql) > 0;
+    return store_number(store,
+                        "SELECT count(*) FROM pragma_table_info('accuracies') WHERE name = ?1", "s",
+                        metric->name) > 0;
 }
 
 /* Whether it is fresh, lacks a metric, or is an exported file, whose hash is void when it is written to. Ends the
  * program where it is not ours or of another format. */
-static bool is_outdated(const result_store *store, store_mode mode)
+static bool is_outdated(result_store *store, store_mode mode)
 {
     database_kind kind = find_kind(store);
     if (mode == STORE_READ && kind == KIND_FRESH)
@@ -342,6 +340,6 @@ void store_remove_new(result_store *store)
     if (store->is_new && strcmp(store->path, ":memory:") != 0 &&
         sqlite3_exec(store->database, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL) ==
             SQLITE_OK &&
-        store_ask_number(store, "SELECT count(*) FROM runs") == 0)
+        store_number(store, "SELECT count(*) FROM runs", "") == 0)
         unlink(store->path);
 }

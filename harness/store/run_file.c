@@ -56,15 +56,17 @@ static void check_rows(const char *path)
     static const int64_t number_most = (int64_t)1 << 40;
     result_store *file = store_open(path, STORE_READ);
     store_check_sound(file);
-    if (store_ask_number(file, "SELECT count(*) FROM runs") == 0)
+    if (store_number(file, "SELECT count(*) FROM runs", "") == 0)
         die(EXIT_CODE_ENVIRONMENT, "%s: holds no run yet", path);
     sqlite3_stmt *dangling = store_prepare(file, "PRAGMA foreign_key_check");
     if (store_next(file, dangling))
         die(EXIT_CODE_ENVIRONMENT, "%s: rows belong to none: ask for the file again", path);
     sqlite3_finalize(dangling);
-    int64_t largest = store_ask_number(
-        file, "SELECT max(id) FROM (SELECT max(id) AS id FROM cells UNION ALL SELECT max(id) FROM "
-              "cases UNION ALL SELECT max(id) FROM kernels)");
+    int64_t largest = store_number(
+        file,
+        "SELECT max(id) FROM (SELECT max(id) AS id FROM cells UNION ALL SELECT max(id) FROM "
+        "cases UNION ALL SELECT max(id) FROM kernels)",
+        "");
     if (largest > number_most)
         die(EXIT_CODE_ENVIRONMENT,
             "%s: a row has the number %lld, which lnbench gives to none: ask for the file again",
@@ -72,8 +74,10 @@ static void check_rows(const char *path)
     sqlite3_create_function(file->database, "hash_of_bits", 1,
                             SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL,
                             hash_of_bits, NULL, NULL);
-    if (store_ask_number(file, "SELECT count(*) FROM tensors WHERE hash IS NOT "
-                               "hash_of_bits(bits)") > 0)
+    if (store_number(file,
+                     "SELECT count(*) FROM tensors WHERE hash IS NOT "
+                     "hash_of_bits(bits)",
+                     "") > 0)
         die(EXIT_CODE_ENVIRONMENT,
             "%s: a tensor has another hash than its bits: ask for the file again", path);
     store_close(file);
@@ -107,10 +111,12 @@ int64_t store_copy_runs(result_store *store, const char *path, int64_t only, int
              "WHERE %lld IN (0, id) AND origin NOT IN (SELECT origin FROM main.runs)",
              (long long)only);
     execute(store, sql, path);
-    int64_t count = store_ask_number(store, "SELECT count(*) FROM came");
-    *first = store_ask_number(
-        store, "SELECT coalesce((SELECT min(own) FROM came), (SELECT min(id) FROM main.runs WHERE "
-               "origin IN (SELECT origin FROM f.runs)))");
+    int64_t count = store_number(store, "SELECT count(*) FROM came", "");
+    *first = store_number(
+        store,
+        "SELECT coalesce((SELECT min(own) FROM came), (SELECT min(id) FROM main.runs WHERE "
+        "origin IN (SELECT origin FROM f.runs)))",
+        "");
     execute(store, script, path);
     execute(store, "DROP TABLE temp.came", path);
     store_finish(store);

@@ -1,5 +1,5 @@
 /* From repetitions to speeds: medians, hierarchical bootstrap intervals, ratios to the roof of the
- * same run. */
+ * same run. Repetitions of a case are in the order of their processes and rounds, as the store gives them. */
 #ifndef LNBENCH_SPEED_H
 #define LNBENCH_SPEED_H
 

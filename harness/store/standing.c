@@ -169,7 +169,7 @@ int64_t store_timed_run(result_store *store, const recommend_wanted *wanted, con
     for (int i = 0; run == 0 && i < 4; i++) {
         sqlite3_stmt *statement = bound_at(store, sql, wanted, words);
         store_bind(statement, 4, "si", i < 2 ? machine : "", (int64_t)(i % 2 == 0));
-        run = store_number(store, statement);
+        run = store_number_of(store, statement);
     }
     free(words);
     return run;

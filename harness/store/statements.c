@@ -170,19 +170,21 @@ bool store_next(const result_store *store, sqlite3_stmt *statement)
     return status == SQLITE_ROW;
 }
 
-int64_t store_number(const result_store *store, sqlite3_stmt *statement)
+int64_t store_number_of(const result_store *store, sqlite3_stmt *statement)
 {
     int64_t number = store_next(store, statement) ? sqlite3_column_int64(statement, 0) : 0;
     sqlite3_reset(statement);
     return number;
 }
 
-int64_t store_ask_number(const result_store *store, const char *sql)
+int64_t store_number(result_store *store, const char *sql, const char *types, ...)
 {
-    sqlite3_stmt *statement = store_prepare(store, sql);
-    int64_t number = store_number(store, statement);
-    sqlite3_finalize(statement);
-    return number;
+    va_list values;
+    sqlite3_stmt *statement = find_statement(store, sql);
+    va_start(values, types);
+    store_bind_list(statement, 1, types, values);
+    va_end(values);
+    return store_number_of(store, statement);
 }
 
 double store_real(sqlite3_stmt *statement, int column)

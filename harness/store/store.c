@@ -291,31 +291,29 @@ stored_run store_run(result_store *store, int64_t run)
 
 int64_t store_find_unfinished(result_store *store, const char *plan_hash)
 {
-    return store_number(store, store_bound(store,
-                                           "SELECT max(id) FROM runs WHERE plan_hash = ?1 AND NOT "
-                                           "imported AND (state <> 'complete' OR missing > 0)",
-                                           "s", plan_hash));
+    return store_number(store,
+                        "SELECT max(id) FROM runs WHERE plan_hash = ?1 AND NOT "
+                        "imported AND (state <> 'complete' OR missing > 0)",
+                        "s", plan_hash);
 }
 
 int64_t store_latest_run(result_store *store)
 {
-    return store_number(store, store_bound(store, "SELECT max(run) FROM cells", ""));
+    return store_number(store, "SELECT max(run) FROM cells", "");
 }
 
 int64_t store_latest_survey(result_store *store)
 {
-    return store_number(
-        store, store_bound(store,
-                           "SELECT id FROM runs WHERE plan <> 'choose' AND (requested > 0 OR "
-                           "EXISTS (SELECT 1 FROM cells WHERE run = runs.id)) ORDER BY id DESC "
-                           "LIMIT 1",
-                           ""));
+    return store_number(store,
+                        "SELECT id FROM runs WHERE plan <> 'choose' AND (requested > 0 OR "
+                        "EXISTS (SELECT 1 FROM cells WHERE run = runs.id)) ORDER BY id DESC "
+                        "LIMIT 1",
+                        "");
 }
 
 int64_t store_run_of_case(result_store *store, int64_t id)
 {
-    int64_t run = store_number(
-        store, store_bound(store, "SELECT run " KEYED_CASES "WHERE cases.id = ?1", "i", id));
+    int64_t run = store_number(store, "SELECT run " KEYED_CASES "WHERE cases.id = ?1", "i", id);
     if (run == 0)
         die(EXIT_CODE_ENVIRONMENT, "%s: no case %lld", store->path, (long long)id);
     return run;
@@ -336,7 +334,7 @@ machine_facts store_machine(result_store *store, int64_t run)
 
 unsigned store_process_count(result_store *store, int64_t run, const case_key *key)
 {
-    return (unsigned)store_number(
+    return (unsigned)store_number_of(
         store,
         store_keyed(store,
                     "SELECT count(DISTINCT process) " KEYED_CASES
@@ -346,22 +344,20 @@ unsigned store_process_count(result_store *store, int64_t run, const case_key *k
 
 unsigned store_next_process(result_store *store, int64_t run)
 {
-    return (unsigned)store_number(
-        store, store_bound(store,
-                           "SELECT coalesce(max(process) + 1, 0) " KEYED_CASES
-                           "JOIN repetitions ON case_id = cases.id WHERE run = ?1",
-                           "i", run));
+    return (unsigned)store_number(store,
+                                  "SELECT coalesce(max(process) + 1, 0) " KEYED_CASES
+                                  "JOIN repetitions ON case_id = cases.id WHERE run = ?1",
+                                  "i", run);
 }
 
 int64_t store_unfinished(result_store *store, int64_t run)
 {
-    return store_number(
-        store, store_bound(store,
-                           "SELECT coalesce(max(process), -1) FROM runs JOIN cells ON run = "
-                           "runs.id JOIN cases ON cases.cell = cells.id JOIN repetitions ON "
-                           "case_id = cases.id WHERE runs.id = ?1 AND runs.state <> 'complete' AND "
-                           "NOT " FINISHED,
-                           "i", run));
+    return store_number(store,
+                        "SELECT coalesce(max(process), -1) FROM runs JOIN cells ON run = "
+                        "runs.id JOIN cases ON cases.cell = cells.id JOIN repetitions ON "
+                        "case_id = cases.id WHERE runs.id = ?1 AND runs.state <> 'complete' AND "
+                        "NOT " FINISHED,
+                        "i", run);
 }
 
 /* ---- kernels ---- */
@@ -411,7 +407,7 @@ static int64_t find_or_add_case(result_store *store, int64_t run, const case_key
 {
     if (store->last_case && store->last_run == run && case_key_equal(&store->last_key, key))
         return store->last_case;
-    int64_t id = store_number(
+    int64_t id = store_number_of(
         store, store_keyed(store, "SELECT cases.id " KEYED_CASES "WHERE " KEY_MATCHES, run, key));
     if (id == 0) {
         if (store->machine_run != run) {
@@ -587,11 +583,12 @@ size_t store_lost(result_store *store, int64_t run, asked_case **lost)
 
 bool store_has_accuracy(result_store *store, int64_t run, const case_key *key)
 {
-    return store_number(store, store_keyed(store,
-                                           "SELECT count(*) " KEYED_CASES
-                                           "JOIN judgements ON case_id = cases.id WHERE verdict <> "
-                                           "'missing' AND " KEY_MATCHES,
-                                           run, key)) > 0;
+    return store_number_of(store,
+                           store_keyed(store,
+                                       "SELECT count(*) " KEYED_CASES
+                                       "JOIN judgements ON case_id = cases.id WHERE verdict <> "
+                                       "'missing' AND " KEY_MATCHES,
+                                       run, key)) > 0;
 }
 
 /* The figures of a case stand last: a file's accuracies may have columns of other programs. */

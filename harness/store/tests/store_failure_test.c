@@ -159,6 +159,16 @@ TEST_IN_SCRATCH(test_older_and_newer)
     assert_refused(path, "made by a newer lnbench");
 }
 
+static int64_t number(sqlite3 *database, const char *sql)
+{
+    sqlite3_stmt *statement;
+    assert_int_equal(sqlite3_prepare_v2(database, sql, -1, &statement, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    int64_t value = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return value;
+}
+
 /* A store with a run in it, changed by somebody. */
 static const char *changed_store(void **state, const char *sql)
 {
@@ -325,9 +335,9 @@ TEST_IN_SCRATCH(test_tables_of_their_own)
         for (int mode = STORE_READ; mode <= STORE_WRITE; mode++) {
             result_store *store = opened(path, (store_mode)mode);
             store_run(store, 1);
-            assert_int_equal(store_ask_number(store, "SELECT count(*) FROM facts WHERE run = 1"),
+            assert_int_equal(number(store->database, "SELECT count(*) FROM facts WHERE run = 1"),
                              4);
-            assert_int_equal(store_ask_number(store, "SELECT count(*) FROM timed"), 0);
+            assert_int_equal(number(store->database, "SELECT count(*) FROM timed"), 0);
             if (mode == STORE_WRITE) {
                 assert_int_equal(fill(store, begun(store), 2), 2);
                 store_sum_up(store, 2, NO_PROCESS);
@@ -336,10 +346,9 @@ TEST_IN_SCRATCH(test_tables_of_their_own)
         }
         sqlite3 *database;
         assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
-        const result_store file = {.database = database};
-        assert_int_equal(store_ask_number(&file, "SELECT count(*) FROM facts WHERE run = 1"), 4);
+        assert_int_equal(number(database, "SELECT count(*) FROM facts WHERE run = 1"), 4);
         assert_int_equal(
-            store_ask_number(&file, "SELECT count(*) FROM sqlite_schema WHERE sql LIKE '%mine%'"),
+            number(database, "SELECT count(*) FROM sqlite_schema WHERE sql LIKE '%mine%'"),
             kept[i]);
         sqlite3_close(database);
     }
