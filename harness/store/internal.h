@@ -16,7 +16,6 @@
 
 enum {
     STORE_BUSY_MS = 10000,
-    STORE_TEXT_MOST = 1 << 20,    /* bytes of a stored text */
     STORE_LENGTH_MOST = 16 << 20, /* of a whole row, as SQLite counts: tensors has rows of 1 MiB */
 };
 #define STORE_IS_DAMAGED                                                                           \

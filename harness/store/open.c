@@ -118,7 +118,7 @@ static void configure(sqlite3 *database)
         sqlite3_db_config(database, options[i].option, options[i].value, NULL);
     sqlite3_drop_modules(database, kept_modules);
     sqlite3_limit(database, SQLITE_LIMIT_LENGTH, STORE_LENGTH_MOST);
-    sqlite3_limit(database, SQLITE_LIMIT_SQL_LENGTH, STORE_TEXT_MOST);
+    sqlite3_limit(database, SQLITE_LIMIT_SQL_LENGTH, 1 << 20);
     sqlite3_extended_result_codes(database, 1);
     sqlite3_busy_timeout(database, STORE_BUSY_MS);
 }

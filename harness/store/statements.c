@@ -21,9 +21,9 @@ _Noreturn void store_die(const result_store *store, int status)
             path, kept);
     case SQLITE_TOOBIG:
         die(EXIT_CODE_ENVIRONMENT,
-            "%s: a text of more than %d MiB, or a row of more than %d MiB, which lnbench "
-            "does not store: name another file with --db",
-            path, STORE_TEXT_MOST >> 20, STORE_LENGTH_MOST >> 20);
+            "%s: a text or a row of more than %d MiB, which lnbench does not store: name another "
+            "file with --db",
+            path, STORE_LENGTH_MOST >> 20);
     case SQLITE_BUSY:
         die(EXIT_CODE_ENVIRONMENT,
             "%s: cannot use it: another program has been writing to it for more than %d s", path,
@@ -159,10 +159,6 @@ void store_step(const result_store *store, sqlite3_stmt *statement)
 bool store_next(const result_store *store, sqlite3_stmt *statement)
 {
     int status = sqlite3_step(statement);
-    for (int i = 0; i < sqlite3_data_count(statement); i++)
-        if (sqlite3_column_type(statement, i) == SQLITE_TEXT &&
-            sqlite3_column_bytes(statement, i) > STORE_TEXT_MOST)
-            store_die(store, SQLITE_TOOBIG);
     if (status != SQLITE_ROW && status != SQLITE_DONE)
         store_die(store, status);
     if (status == SQLITE_DONE)

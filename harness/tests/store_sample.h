@@ -7,13 +7,6 @@
 #include "scratch.h"
 #include <math.h>
 
-static inline result_store *opened(const char *path, store_mode mode)
-{
-    result_store *store;
-    store = store_open(path, mode);
-    return store;
-}
-
 static inline case_key sample_key(void)
 {
     return (case_key){.kernel = "two_pass_f32_avx2",
@@ -39,8 +32,7 @@ static inline int64_t begun(result_store *store)
                      .request_hash = "0123456789abcdef",
                      .triples = 1000,
                      .triples_covered = 972};
-    int64_t run;
-    run = store_begin_run(store, &info);
+    int64_t run = store_begin_run(store, &info);
     return run;
 }
 

@@ -98,9 +98,9 @@ TEST_IN_SCRATCH(test_steps)
 {
     int one[STATEMENTS], many[STATEMENTS];
     const char *path = scratch_path(state, "many.db");
-    result_store *store = opened(path, STORE_WRITE);
+    result_store *store = store_open(path, STORE_WRITE);
     put_run(store);
-    result_store *reader = opened(path, STORE_READ);
+    result_store *reader = store_open(path, STORE_READ);
     count_steps(reader, one);
     for (int run = 1; run < MANY; run++)
         put_run(store);
@@ -118,7 +118,7 @@ TEST_IN_SCRATCH(test_views)
 {
     static const char *const views[] = {"judged", "timed", "missing", "summary"};
     static const char *const names[] = {"run = 1", "run = (SELECT min(id) FROM runs)"};
-    result_store *store = opened(scratch_path(state, "many.db"), STORE_WRITE);
+    result_store *store = store_open(scratch_path(state, "many.db"), STORE_WRITE);
     int one[4][2];
     for (int pass = 0; pass < 2; pass++) {
         for (int run = pass; run < (pass ? MANY : 1); run++)

@@ -51,7 +51,7 @@ TEST(test_histogram_text)
 TEST_IN_SCRATCH(test_round_trip)
 {
     const char *path = scratch_path(state, "a.db");
-    result_store *store = opened(path, STORE_WRITE);
+    result_store *store = store_open(path, STORE_WRITE);
     int64_t run = begun(store);
     case_key key = sample_key();
     ln_metrics metrics = distinct_metrics();
@@ -62,7 +62,7 @@ TEST_IN_SCRATCH(test_round_trip)
     store_end_run(store, run, RUN_COMPLETE);
     store_close(store);
 
-    store = opened(path, STORE_READ);
+    store = store_open(path, STORE_READ);
     stored_run info;
     stored_cases cases;
     info = store_run(store, run);
@@ -99,17 +99,15 @@ TEST_IN_SCRATCH(test_round_trip)
 
 TEST_IN_SCRATCH(test_machine_and_kernels)
 {
-    result_store *store = opened(scratch_path(state, "a.db"), STORE_WRITE);
+    result_store *store = store_open(scratch_path(state, "a.db"), STORE_WRITE);
     int64_t run = begun(store);
-    machine_facts machine;
-    machine = store_machine(store, run);
+    machine_facts machine = store_machine(store, run);
     assert_int_equal(machine.count, 4);                     /* with SQLite's version */
     assert_string_equal(machine.facts[0].name, "l2_bytes"); /* the order is kept */
     assert_string_equal(machine_fact_value(&machine, "cpu_model"), "x");
     assert_true(machine.l2_bytes == 1048576 && machine.l1d_bytes == 0 && machine.cores == 3);
     machine_free(&machine);
-    char *json;
-    json = store_kernels_json(store, run);
+    char *json = store_kernels_json(store, run);
     assert_string_equal(json, "[]");
     free(json);
     store_put_kernel(store, run, "b", "{\"name\":\"b\"}");
@@ -126,7 +124,7 @@ TEST_IN_SCRATCH(test_machine_and_kernels)
 TEST_IN_SCRATCH(test_special_doubles)
 {
     static const double special[] = {NAN, INFINITY, -INFINITY, 0x1p-1074, 0x1.fffffffffffffp1023};
-    result_store *store = opened(scratch_path(state, "a.db"), STORE_WRITE);
+    result_store *store = store_open(scratch_path(state, "a.db"), STORE_WRITE);
     int64_t run = begun(store);
     case_key key = sample_key();
     case_verdict verdict = {VERDICT_RIGHT, ""};
@@ -135,8 +133,7 @@ TEST_IN_SCRATCH(test_special_doubles)
         metrics.worst_computed = special[i];
         metrics.norm_max = special[i];
         put_accuracy(store, run, &key, &verdict, &metrics, special[i]);
-        stored_cases cases;
-        cases = store_cases(store, run);
+        stored_cases cases = store_cases(store, run);
         assert_int_equal(cases.count, 1);
         assert_same_metrics(&cases.cases[0].metrics, &metrics);
         assert_true(same_bits(cases.cases[0].bound_row_ulp, special[i]));
@@ -145,37 +142,10 @@ TEST_IN_SCRATCH(test_special_doubles)
     store_close(store);
 }
 
-TEST_IN_SCRATCH(test_accuracy_updates)
-{
-    result_store *store = opened(scratch_path(state, "a.db"), STORE_WRITE);
-    int64_t run = begun(store);
-    case_key key = sample_key();
-    ln_metrics metrics = distinct_metrics();
-    bool has;
-    case_verdict verdict = {VERDICT_PENDING, ""};
-    has = store_has_accuracy(store, run, &key);
-    assert_false(has);
-    put_accuracy(store, run, &key, &verdict, NULL, NAN);
-    has = store_has_accuracy(store, run, &key);
-    assert_false(has);
-    verdict = (struct case_verdict){VERDICT_CRASHED, "SIGSEGV"};
-    put_accuracy(store, run, &key, &verdict, &metrics, 3);
-    has = store_has_accuracy(store, run, &key);
-    assert_true(has);
-    has = store_has_accuracy(store, run + 1, &key);
-    assert_false(has);
-    stored_cases cases;
-    cases = store_cases(store, run);
-    assert_int_equal(cases.count, 1);
-    assert_int_equal(cases.cases[0].verdict.kind, VERDICT_CRASHED);
-    stored_cases_free(&cases);
-    store_close(store);
-}
-
 /* Each part of the key tells cases apart. */
 TEST_IN_SCRATCH(test_keys)
 {
-    result_store *store = opened(scratch_path(state, "a.db"), STORE_WRITE);
+    result_store *store = store_open(scratch_path(state, "a.db"), STORE_WRITE);
     int64_t run = begun(store), other = begun(store);
     case_key keys[9];
     for (int i = 0; i < 9; i++) {
@@ -195,8 +165,7 @@ TEST_IN_SCRATCH(test_keys)
             store_put_repetition(store, run, &keys[i], &put);
         }
     }
-    stored_cases cases;
-    cases = store_cases(store, run);
+    stored_cases cases = store_cases(store, run);
     assert_int_equal(cases.count, 9);
     for (int i = 0; i < 9; i++) {
         assert_int_equal(cases.cases[i].repetition_count, 2);
@@ -215,7 +184,7 @@ TEST_IN_SCRATCH(test_keys)
     assert_int_equal(problem.code, EXIT_CODE_ENVIRONMENT);
     assert_non_null(strstr(problem.message, "already"));
     store_close(store); /* an error ends the command: the next one goes on */
-    store = opened(scratch_path(state, "a.db"), STORE_WRITE);
+    store = store_open(scratch_path(state, "a.db"), STORE_WRITE);
     again.repetition = 1;
     store_put_repetition(store, run, &keys[0], &again);
     store_close(store);
@@ -224,7 +193,7 @@ TEST_IN_SCRATCH(test_keys)
 /* A put that fails leaves nothing, not even the case that it had to add. */
 TEST_IN_SCRATCH(test_undone)
 {
-    result_store *store = opened(scratch_path(state, "a.db"), STORE_WRITE);
+    result_store *store = store_open(scratch_path(state, "a.db"), STORE_WRITE);
     int64_t run = begun(store);
     case_key key = sample_key();
     timed_repetition put = {0, 0, 0, 1, 1, 1, NAN, NAN};
@@ -234,7 +203,7 @@ TEST_IN_SCRATCH(test_undone)
                  NULL, NULL, NULL);
     assert_true(DIES(store_put_repetition(store, run, &key, &put)));
     store_close(store); /* an error ends the command: the next one goes on */
-    store = opened(scratch_path(state, "a.db"), STORE_WRITE);
+    store = store_open(scratch_path(state, "a.db"), STORE_WRITE);
     assert_int_equal(store_run(store, run).cases, 0);
     store_put_repetition(store, run, &key, &put);
     store_close(store);
@@ -243,20 +212,18 @@ TEST_IN_SCRATCH(test_undone)
 static void assert_processes(result_store *store, int64_t run, const case_key *key,
                              unsigned expected)
 {
-    unsigned processes;
-    processes = store_process_count(store, run, key);
+    unsigned processes = store_process_count(store, run, key);
     assert_int_equal(processes, expected);
 }
 
 /* A process counts for the cases that it timed, once it is ended. */
 TEST_IN_SCRATCH(test_processes)
 {
-    result_store *store = opened(scratch_path(state, "a.db"), STORE_WRITE);
+    result_store *store = store_open(scratch_path(state, "a.db"), STORE_WRITE);
     int64_t run = begun(store), other = begun(store);
     case_key first = sample_key(), second = sample_key();
     second.hidden++;
-    unsigned next;
-    next = store_next_process(store, run);
+    unsigned next = store_next_process(store, run);
     assert_int_equal(next, 0);
     for (unsigned process = 0; process < 4; process += 3) {
         timed_repetition put = {process, 0, 0, 1, 1, 1, NAN, NAN},
@@ -303,7 +270,7 @@ static void take_reals(void *into, const stored_table *part)
 
 TEST_IN_SCRATCH(test_rows)
 {
-    result_store *store = opened(scratch_path(state, "a.db"), STORE_WRITE);
+    result_store *store = store_open(scratch_path(state, "a.db"), STORE_WRITE);
     int64_t run = begun(store);
     case_key first = sample_key(), second = sample_key();
     strcpy(second.input, "offset");
@@ -335,9 +302,8 @@ TEST_IN_SCRATCH(test_rows)
 
 TEST_IN_SCRATCH(test_runs)
 {
-    result_store *store = opened(scratch_path(state, "a.db"), STORE_WRITE);
-    int64_t found;
-    found = store_latest_run(store);
+    result_store *store = store_open(scratch_path(state, "a.db"), STORE_WRITE);
+    int64_t found = store_latest_run(store);
     assert_int_equal(found, 0);
     int64_t first = begun(store), second = begun(store), third = begun(store);
     case_key key = sample_key();
@@ -355,8 +321,7 @@ TEST_IN_SCRATCH(test_runs)
     found = store_find_unfinished(store, "other");
     assert_int_equal(found, 0);
     stored_run *runs;
-    size_t count;
-    count = store_runs(store, &runs);
+    size_t count = store_runs(store, &runs);
     assert_int_equal(count, 3);
     assert_true(runs[0].id == first && runs[0].state == RUN_OPEN && runs[1].repetitions == 1);
     free(runs);
@@ -368,8 +333,7 @@ TEST_IN_SCRATCH(test_runs)
 static void assert_counts(result_store *store, int64_t run, size_t asked, size_t declined,
                           size_t lost)
 {
-    stored_run info;
-    info = store_run(store, run);
+    stored_run info = store_run(store, run);
     assert_true(info.counts.known && info.counts.asked == asked);
     assert_int_equal(info.counts.declined, declined);
     assert_int_equal(info.counts.lost, lost);
@@ -399,7 +363,7 @@ TEST_IN_SCRATCH(test_asked)
         {ASKED_TO_TIME, {.kind = VERDICT_PENDING}, false, "not reached"},
     };
     enum { CASES = sizeof cases / sizeof *cases };
-    result_store *store = opened(scratch_path(state, "a.db"), STORE_WRITE);
+    result_store *store = store_open(scratch_path(state, "a.db"), STORE_WRITE);
     int64_t run = begun(store), found;
     timed_repetition put = {0, 0, 0, 1, 1, 1, NAN, NAN};
     asked_case asked = {.key = sample_key(), .parts = ASKED_TO_JUDGE}, *lost;
@@ -448,5 +412,57 @@ TEST_IN_SCRATCH(test_asked)
     store_count_asked(store, run);
     info = store_run(store, run);
     assert_int_equal(info.state, RUN_OPEN);
+    store_close(store);
+}
+
+/* The latest of one machine, and of no other. */
+TEST_IN_SCRATCH(test_noise)
+{
+    machine_fact here_facts[] = {{"cpu_model", "x"}, {"l2_bytes", "1"}, {"git_commit", "a"}},
+                 there_facts[] = {{"cpu_model", "x"}, {"l2_bytes", "2"}},
+                 later_facts[] = {{"cpu_model", "x"}, {"l2_bytes", "1"}, {"git_commit", "b"}};
+    machine_facts here = {.facts = here_facts, .count = 3},
+                  there = {.facts = there_facts, .count = 2},
+                  later = {.facts = later_facts, .count = 3};
+    const double first[REGIMES] = {0.01, 0.02, 0.03, 0.04},
+                 second[REGIMES] = {0.011, 0.021, NAN, 0.041};
+    const char *path = scratch_path(state, "a.db");
+    result_store *store = store_open(path, STORE_WRITE);
+    machine_noise found;
+    store_put_noise(store, &here, first);
+    store_put_noise(store, &later, second);
+    store_close(store);
+    found = store_load_noise(path, &here);
+    assert_int_equal(strlen(found.made), strlen("2024-01-01T00:00:00Z"));
+    for (int i = 0; i < REGIMES; i++)
+        assert_true(isnan(second[i]) ? isnan(found.smallest[i]) : found.smallest[i] == second[i]);
+    found = store_load_noise(path, &there);
+    assert_true(!found.made[0] && isnan(found.smallest[REGIME_L1]));
+    found = store_load_noise(scratch_path(state, "none.db"), &here);
+    assert_true(!found.made[0] && isnan(found.smallest[REGIME_L1]));
+}
+
+/* Together or not at all. */
+TEST_IN_SCRATCH(test_together)
+{
+    result_store *store = store_open(scratch_path(state, "a.db"), STORE_WRITE);
+    machine_fact facts[] = {{"cpu_model", "x"}};
+    machine_facts machine = {.facts = facts, .count = 1};
+    run_info info = {.command_line = "c", .plan = "quick", .plan_hash = "h", .machine = &machine};
+    case_key key = sample_key();
+    timed_repetition put = {0, 0, 0, 1, 2, 3, NAN, NAN};
+    store_together(store); /* which the program's end cuts off */
+    store_put_repetition(store, store_begin_run(store, &info), &key, &put);
+    store_close(store);
+    store = store_open(scratch_path(state, "a.db"), STORE_WRITE);
+    assert_int_equal(store_latest_run(store), 0);
+    store_together(store);
+    int64_t run = store_begin_run(store, &info);
+    store_put_repetition(store, run, &key, &put);
+    store_together_end(store);
+    assert_int_equal(store_latest_run(store), run);
+    stored_run stored = store_run(store, run);
+    assert_true(stored.state == RUN_OPEN && stored.repetitions == 1);
+    store_put_repetition(store, begun(store), &key, &put); /* and on as before */
     store_close(store);
 }
