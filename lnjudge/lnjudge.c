@@ -14,7 +14,6 @@
 #include "inputs/inputs.h"
 #include "judge/fingerprint/fingerprint.h"
 #include "judge/judge.h"
-#include "judge/tolerance.h"
 #include "lnjudge.h"
 #include "worker/child/buffers.h"
 #include "worker/protocol.h"

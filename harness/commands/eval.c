@@ -11,7 +11,6 @@
 #include "show/run_view.h"
 #include "domain/metric_fields.h"
 #include "inputs/inputs.h"
-#include "judge/gradients.h"
 #include "judge/judge.h"
 #include <math.h>
 #include <string.h>
@@ -370,7 +369,7 @@ static void show_result(const eval_options *options, const ln_convention *conven
     stored_case result = as_case(options, convention, tensors, judgement);
     eval_shown shown = {.result = &result,
                         .label = label,
-                        .certified = judge_reference_counts(judge),
+                        .certified = ln_reference_count(judge->reference),
                         .probable_row_ulp = judgement->probable_row_ulp,
                         .chance = rare};
     if (kernel)

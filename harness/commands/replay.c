@@ -13,7 +13,7 @@
 #include "domain/kernel_json.h"
 #include "domain/metric_fields.h"
 #include "domain/reproducible.h"
-#include "judge/rows.h"
+#include "judge/judge.h"
 #include "show/report.h"
 #include "store/run_file.h"
 #include "worker/worker.h"
@@ -834,7 +834,7 @@ static void derive_errors(const verify_request *request, const run_view *view, s
                    : worker_start_another(lanes[0].worker);
         kernel_runner *runner = worker_runner(lane->worker);
         row_judge *judge = i == 0 ? judge_create(runner, &settings)
-                                  : judge_create_another(lanes[0].own.judge, runner);
+                                  : judge_create(runner, &lanes[0].own.judge->settings);
         lane->own = replayer_of(judge, &view->run, &view->machine);
     }
     for (size_t i = 1; i < wanted; i++)

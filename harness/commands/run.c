@@ -254,7 +254,7 @@ static bool measure(run_session *session, const kernel_list *kernels)
 static void print_certified(const row_judge *judge, const output_file *out)
 {
     char words[256];
-    ln_reference_counts counts = judge_reference_counts(judge);
+    ln_reference_counts counts = ln_reference_count(judge->reference);
     if (counts.elements > 0)
         output_line(out, "certified  %s", judge_describe_counts(&counts, words, sizeof words));
 }

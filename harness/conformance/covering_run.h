@@ -12,7 +12,6 @@
 
 #include "conformance/checks.h"
 #include "judge/position.h"
-#include "judge/row_limits.h"
 
 typedef struct covering_run {
     row_judge *judge;

@@ -2,7 +2,7 @@
 #ifndef LNBENCH_CONFORMANCE_INTERNAL_H
 #define LNBENCH_CONFORMANCE_INTERNAL_H
 
-#include "judge/rows.h"
+#include "judge/judge.h"
 #include "judge/runner.h"
 #include "conformance/checks.h"
 

@@ -27,7 +27,7 @@ static bool rmsnorm_rounds_between(const ln_convention *convention)
 }
 
 /* eps elsewhere or left out, and the weight stored the other way. What is rounded on the way differs by less
- * than a row can tell: the judge looks at many (judge/rmsnorm/rmsnorm.c). */
+ * than a row can tell: the judge looks at many (judge/rmsnorm.c). */
 static size_t rmsnorm_neighbours(const ln_convention *own, ln_convention others[NEIGHBOURS_MOST])
 {
     size_t count = 0;

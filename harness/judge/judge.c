@@ -1,12 +1,20 @@
 /* A judge, blocks of rows with their exact answers and with what each row may be off, and an output against a
- * block. */
+ * block, row by row: classes, bounds, metrics, the verdict. Then gradients, and tolerances. */
 #include "base/allocate.h"
 #include "base/die.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "domain/convention.h"
+#include "domain/poison.h"
 #include "exact/scale.h"
 #include "inputs/inputs.h"
 #include "judge/judging.h"
+#include "metrics/storage.h"
+#include <float.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 row_judge *judge_create(kernel_runner *runner, const judge_settings *settings)
 {
@@ -17,11 +25,6 @@ row_judge *judge_create(kernel_runner *runner, const judge_settings *settings)
     if (!made->reference)
         memory_is_out(0);
     return made;
-}
-
-row_judge *judge_create_another(const row_judge *judge, kernel_runner *runner)
-{
-    return judge_create(runner, &judge->settings);
 }
 
 void judge_destroy(row_judge *judge)
@@ -35,11 +38,6 @@ void judge_destroy(row_judge *judge)
     free(judge->computed);
     free(judge->by_row);
     free(judge);
-}
-
-ln_reference_counts judge_reference_counts(const row_judge *judge)
-{
-    return ln_reference_count(judge->reference);
 }
 
 const char *judge_describe_counts(const ln_reference_counts *counts, char *buffer, size_t size)
@@ -187,29 +185,26 @@ void judge_block_from(row_judge *judge, judge_block *block, const operation_call
     block_answer(judge, block);
 }
 
-/* Parts of a tensor, `distinct` of them, over and over, in place of them. */
-static void repeat(arena *memory, void **of, size_t bytes, size_t distinct, size_t rows)
-{
-    char *made = *of ? arena_take(memory, rows, bytes) : NULL;
-    for (size_t row = 0; made && row < rows; row++)
-        memcpy(made + row * bytes, (const char *)*of + row % distinct * bytes, bytes);
-    *of = made;
-}
-
 void judge_block_repeat(judge_block *block, size_t rows)
 {
     const operation *what = operations[block->operation];
-    const size_t row_bytes = block->hidden * dtype_size(block->storage);
-    void *results = block->results;
-    if (rows <= block->rows)
+    const size_t row_bytes = block->hidden * dtype_size(block->storage), distinct = block->rows;
+    ln_reference_result *results = block->results;
+    if (rows <= distinct)
         return;
-    arena_expect(&block->memory, rows * (sizeof *block->results + 2 * row_bytes) + 64);
-    for (size_t i = 0; i < what->count; i++)
-        if (what->roles[i].shape == SHAPE_TABLE)
-            repeat(&block->memory, &block->inputs[i], row_bytes, block->rows, rows);
-    repeat(&block->memory, &results, sizeof *block->results, block->rows, rows);
-    block->results = results;
-    block->distinct = block->rows;
+    arena_expect(&block->memory, rows * (sizeof *results + 2 * row_bytes) + 64);
+    for (size_t i = 0; i < what->count; i++) {
+        const char *from = block->inputs[i];
+        if (what->roles[i].shape != SHAPE_TABLE || !from)
+            continue;
+        char *to = block->inputs[i] = arena_take(&block->memory, rows, row_bytes);
+        for (size_t row = 0; row < rows; row++)
+            memcpy(to + row * row_bytes, from + row % distinct * row_bytes, row_bytes);
+    }
+    block->results = arena_new(&block->memory, ln_reference_result, rows);
+    for (size_t row = 0; row < rows; row++)
+        block->results[row] = results[row % distinct];
+    block->distinct = distinct;
     block->rows = rows;
 }
 
@@ -221,15 +216,33 @@ void judge_block_free(judge_block *block)
     *block = (judge_block){0};
 }
 
-judged_kind judged_kind_unknown(const judge_block *block)
+metrics_row judge_metrics_row(const judge_block *block, size_t row)
 {
-    ln_type sums = block->storage == LN_F64 ? LN_F64 : LN_F32;
-    return (judged_kind){.accumulator = sums, .given = sums};
+    const operation *what = operations[block->operation];
+    return (metrics_row){
+        block->storage,
+        block->param,
+        block->hidden,
+        &block->convention,
+        block->inputs[ROLE_GAMMA],
+        block->inputs[ROLE_BETA],
+        &block->results[row],
+        convention_form(&block->convention),
+        what->rounds_factor && what->rounds_factor(&block->convention),
+    };
 }
 
 double judge_right_sum(const judge_block *block, size_t i)
 {
     return judgings[block->operation]->sum(block, i);
+}
+
+/* ---- what a row may be off ---- */
+
+judged_kind judged_kind_unknown(const judge_block *block)
+{
+    ln_type sums = block->storage == LN_F64 ? LN_F64 : LN_F32;
+    return (judged_kind){.accumulator = sums, .given = sums};
 }
 
 void judge_load_row(row_judge *judge, const judge_block *block, size_t row)
@@ -275,7 +288,487 @@ const row_limits *judge_limits(row_judge *judge, const judge_block *block, const
     return &place->rows[row];
 }
 
-/* ---- outputs ---- */
+/* ---- findings ---- */
+
+/* Keeps the gravest: what is wrong before a limit, what tells more, a wrong class before an inaccuracy, the
+ * first of equals. */
+void judge_find(row_findings *findings, verdict_kind kind, const char *format, ...)
+{
+    case_verdict *held = &findings->verdict, found = {.kind = kind};
+    va_list arguments;
+    char text[DETAIL_MAX_LENGTH];
+    va_start(arguments, format);
+    number_print_list(text, sizeof text, format, arguments);
+    va_end(arguments);
+    verdict_say(&found, "%s", text);
+    int tells = verdict_telling(&found), told = verdict_telling(held);
+    if (held->kind == VERDICT_RIGHT || tells > told ||
+        (tells == told && ((held->kind == VERDICT_INACCURATE && kind == VERDICT_WRONG_CLASS) ||
+                           (held->kind == VERDICT_LIMIT && kind == VERDICT_LIMIT_CLASS))))
+        *held = found;
+}
+
+static void note_mistakes(row_findings *findings, mistake_set made)
+{
+    mistake_set *held = &findings->mistakes;
+    held->fit = findings->explained++ ? held->fit & made.fit : made.fit;
+    held->far |= made.far;
+}
+
+void judge_rounding(const judge_block *block, const void *y, row_findings *findings)
+{
+    const operation_judging *judging = judgings[block->operation];
+    uint64_t otherwise = judging->rounded_otherwise ? judging->rounded_otherwise(block, y) : 0;
+    if (!otherwise)
+        return;
+    judge_find(findings, VERDICT_INACCURATE, "y is rounded elsewhere than the convention says");
+    note_mistakes(findings, (mistake_set){otherwise, otherwise});
+}
+
+/* ---- a wrong row in words ---- */
+
+/* A row that is wrong, and what is to be said of it. */
+typedef struct wrong_row {
+    row_judge *judge;
+    const judge_block *block;
+    size_t number;
+    const void *y;
+    const row_limits *limits;
+    metrics_row judged;
+    char words[ROW_FAULT_LENGTH];
+    char as[ROW_FAULT_LENGTH]; /* what all columns are off by; or "" */
+} wrong_row;
+
+enum { PATTERN_LENGTH = 80 };
+
+/* "all 13 columns", "the last 5 of 13 columns", "the first 2 of 13 columns", "column 3 of 13 alone",
+ * "columns 8 to 15 of 64", "one in 8 of 64 columns, from column 5 on". One at least is wrong; `noun` is
+ * "column" or "row". False: there is no such pattern, "7 of 64 columns, from column 3 on". */
+static bool pattern_words(const bool *wrong, size_t count, const char *noun,
+                          char words[PATTERN_LENGTH])
+{
+    size_t first = count, last = 0, number = 0;
+    for (size_t i = 0; i < count; i++)
+        if (wrong[i]) {
+            first = number++ ? first : i;
+            last = i;
+        }
+    /* Every how many-th from the first on; 0: they are not evenly apart. */
+    size_t second = first + 1;
+    while (second < count && !wrong[second])
+        second++;
+    size_t period = second - first;
+    if (second == count || period < 2 || first >= period ||
+        number != (count - first + period - 1) / period)
+        period = 0;
+    for (size_t i = first; period > 0 && i < count; i += period)
+        period = wrong[i] ? period : 0;
+    bool run = last + 1 - first == number;
+    if (!run && !period)
+        number_print(words, PATTERN_LENGTH, "%zu of %zu %ss, from %s %zu on", number, count, noun,
+                     noun, first);
+    else if (!run)
+        number_print(words, PATTERN_LENGTH, "one in %zu of %zu %ss, from %s %zu on", period, count,
+                     noun, noun, first);
+    else if (count == 1)
+        number_print(words, PATTERN_LENGTH, "the only %s", noun);
+    else if (number == count)
+        number_print(words, PATTERN_LENGTH, "all %zu %ss", count, noun);
+    else if (last + 1 == count && number == 1)
+        number_print(words, PATTERN_LENGTH, "the last of %zu %ss", count, noun);
+    else if (last + 1 == count)
+        number_print(words, PATTERN_LENGTH, "the last %zu of %zu %ss", number, count, noun);
+    else if (number == 1)
+        number_print(words, PATTERN_LENGTH, "%s %zu of %zu alone", noun, first, count);
+    else if (first == 0)
+        number_print(words, PATTERN_LENGTH, "the first %zu of %zu %ss", number, count, noun);
+    else
+        number_print(words, PATTERN_LENGTH, "%ss %zu to %zu of %zu", noun, first, last, count);
+    return run || period;
+}
+
+/* An element in words: NaN has no sign there. */
+static double shown_at(ln_type type, const void *row, size_t column)
+{
+    double value = storage_load(type, row, column);
+    return isnan(value) ? NAN : value;
+}
+
+/* What an element that is wrong looks like. */
+static const char *look_of(const wrong_row *wrong, size_t column)
+{
+    size_t size = dtype_size(wrong->block->storage);
+    double given = storage_load(wrong->block->storage, wrong->y, column);
+    const char *bits = (const char *)wrong->y + column * size;
+    return judge_is_poison(bits, size) ? SAYS_UNWRITTEN
+           : is_from_statistic_poison(bits, size)
+               ? "it took from mean or rstd what the call found there"
+           : is_from_gap(bits, size) ? wrong->block->inputs[ROLE_RESIDUAL] ? SAYS_FROM_GAP
+                                           "x or residual"
+                                                                           : SAYS_FROM_GAP "x"
+           : isnan(given)            ? "NaN"
+           : isinf(given)            ? "an infinity"
+           : given == 0              ? "0"
+                                     : "";
+}
+
+/* Marks the columns that are wrong. NULL: these do not look alike. *first: one of them. */
+static const char *mark_columns(const wrong_row *wrong, size_t *first, size_t *count)
+{
+    /* Rounding alone does not reach it where sums are right. */
+    static const double noise = 4, share = 16;
+    const judge_block *block = wrong->block;
+    double worst = limits_error(&wrong->judged, wrong->y), most = wrong->limits->row_ulp;
+    /* What is off by a sixteenth of the worst is wrong for the same reason. */
+    double alike = worst > most ? fmax(worst / share, noise) : most;
+    const char *look = NULL;
+    *count = 0;
+    for (size_t i = 0; i < block->hidden; i++) {
+        double given = storage_load(block->storage, wrong->y, i);
+        double right = storage_load(block->storage, wrong->judged.answer->rounded, i);
+        bool finite = isfinite(given) && isfinite(right);
+        bool bad = !same_class(given, right) ||
+                   (finite && fabs(row_ulp_of(&wrong->judged, i, given)) > fmin(most, alike));
+        wrong->judge->wrong_columns[i] = bad;
+        if (!bad)
+            continue;
+        const char *here = look_of(wrong, i);
+        *first = *count ? *first : i;
+        look = *count && strcmp(look, here) != 0 ? "" : here;
+        *count += 1;
+    }
+    return look && *look ? look : NULL;
+}
+
+/* Whether y is off by the same share of gamma xhat in every column: where one is the largest by far, it alone
+ * may be beyond the limit. */
+static bool is_stretched(const metrics_row *row, const void *y, double *share)
+{
+    static const double noise = 4; /* row ULP */
+    double products = 0, squares = 0;
+    for (size_t i = 0; i < row->hidden; i++) {
+        double exact = row->answer->exact[i], part = exact - beta_at(row, i);
+        products += part * (storage_load(row->storage, y, i) - exact);
+        squares += part * part;
+    }
+    *share = products / squares;
+    bool all = isfinite(*share) && limits_error(row, y) > noise;
+    for (size_t i = 0; all && i < row->hidden; i++) {
+        double part = row->answer->exact[i] - beta_at(row, i);
+        double given = storage_load(row->storage, y, i);
+        all = fabs(row_ulp_of(row, i, given - *share * part)) <= noise;
+    }
+    return all;
+}
+
+/* Where and how it is wrong; false: a figure says all. */
+static bool describe_row(wrong_row *wrong, row_findings *findings)
+{
+    enum { LONG_ENOUGH = 8 }; /* columns of which a pattern is no accident */
+    const judge_block *block = wrong->block;
+    const operation_judging *judging = judgings[block->operation];
+    const explained_row asked = {&wrong->judged, wrong->judge->values,
+                                 wrong->y,       wrong->limits->row_ulp,
+                                 block,          wrong->number};
+    char where[PATTERN_LENGTH];
+    size_t first, count;
+    double share;
+    note_mistakes(findings, judging->mistakes ? judging->mistakes(&asked) : (mistake_set){0});
+    if (block->hidden >= LONG_ENOUGH && is_stretched(&wrong->judged, wrong->y, &share)) {
+        number_print(wrong->as, ROW_FAULT_LENGTH,
+                     ", y - exact being %.3g of gamma xhat in all columns", share);
+        return false;
+    }
+    const char *look = mark_columns(wrong, &first, &count);
+    if (count == 0 || (!look && (count == block->hidden || block->hidden < LONG_ENOUGH)) ||
+        !pattern_words(wrong->judge->wrong_columns, block->hidden, "column", where))
+        return false;
+    const double given = shown_at(block->storage, wrong->y, first);
+    const double right = shown_at(block->storage, wrong->judged.answer->rounded, first);
+    if (look)
+        number_print(wrong->words, sizeof wrong->words, "%s: %s where %.6g is right", where, look,
+                     right);
+    else
+        number_print(wrong->words, sizeof wrong->words, "%s: %.6g where %.6g is right", where,
+                     given, right);
+    return true;
+}
+
+/* `column`: the first of another class. */
+static void find_wrong_class(wrong_row *wrong, size_t column, bool limit, row_findings *findings)
+{
+    verdict_kind kind = limit ? VERDICT_LIMIT_CLASS : VERDICT_WRONG_CLASS;
+    const char *look = look_of(wrong, column);
+    if (describe_row(wrong, findings))
+        judge_find(findings, kind, "row %zu: %s", wrong->number, wrong->words);
+    else
+        judge_find(findings, kind, "row %zu, column %zu: %s where %.6g is right", wrong->number,
+                   column, *look ? look : "a number",
+                   shown_at(wrong->block->storage, wrong->judged.answer->rounded, column));
+}
+
+/* Beyond its limits. */
+static void find_inaccuracy(wrong_row *wrong, row_findings *findings)
+{
+    const row_limits *limits = wrong->limits;
+    const double own = limits_error(&wrong->judged, wrong->y);
+    if (describe_row(wrong, findings))
+        judge_find(findings, VERDICT_INACCURATE, "row %zu: %s", wrong->number, wrong->words);
+    else if (own > limits->order_ulp)
+        judge_find(
+            findings, VERDICT_INACCURATE,
+            "row %zu: beyond any order of summation: row ULP %.3g, at most %.3g, probably %.3g%s",
+            wrong->number, own, limits->order_ulp, limits->likely_ulp, wrong->as);
+    else
+        judge_find(findings, VERDICT_INACCURATE,
+                   "row %zu: worse than every textbook kernel: row ULP %.3g, theirs at most %.3g%s",
+                   wrong->number, own, limits->textbook.row_ulp, wrong->as);
+}
+
+/* ---- rows ---- */
+
+bool judge_classes_match(const judge_block *block, size_t row, const void *y, size_t *column)
+{
+    for (size_t i = 0; i < block->hidden; i++) {
+        *column = i;
+        if (!same_class(storage_load(block->storage, block->results[row].rounded, i),
+                        storage_load(block->storage, y, i)))
+            return false;
+    }
+    return true;
+}
+
+/* A row without a claim: what any order of summation and the textbook explain. Where they explain
+ * anything (sums may overflow, or nothing is left of the variance), a wrong class is a limit of the
+ * types; a row with a NaN or an infinity in it has no such excuse. */
+static void judge_unclaimed(wrong_row *row, const judged_kind *kind, row_findings *findings)
+{
+    static const double ends[] = {
+        [LN_F32] = FLT_MAX, [LN_F64] = DBL_MAX, [LN_BF16] = 0x1.fep+127, [LN_F16] = 65504};
+    const operation_judging *judging = judgings[row->block->operation];
+    const row_limits *limits = row->limits;
+    const metrics_row *judged = &row->judged;
+    const bool known = limits_tell(limits), special = !isfinite(judged->answer->facts.max_abs);
+    const bool excused = !known && !special && !limits->textbook.undefined;
+    double worst;
+    size_t column;
+    findings->unclaimed++;
+    /* Within 1 row ULP it is right whatever sums may do. */
+    findings->untold += excused && limits_error(judged, row->y) > 1;
+    if (judge_classes_match(row->block, row->number, row->y, &column)) {
+        if (limits_hold(limits, judged, row->y))
+            return;
+        const row_limits poorest = limits_poorest(judging, &row->judge->book, kind->accumulator,
+                                                  judged, row->judge->values, limits);
+        if (limits_hold(&poorest, judged, row->y))
+            judge_find(
+                findings, VERDICT_LIMIT,
+                "row %zu: row ULP %.3g, which sorted sums or a pivot far from the mean give too: "
+                "at most %.3g; others %.3g",
+                row->number, limits_error(judged, row->y), poorest.textbook.row_ulp,
+                limits->textbook.row_ulp);
+        else
+            find_inaccuracy(row, findings);
+    } else if (!(isfinite(limits->order_ulp) &&
+                 ln_bound_holds(&limits->order.bound, judged, row->y, &worst))) {
+        /* y may pass the largest number on its way to one that is finite: an infinity of the right sign
+         * is a limit of the accumulator's type then. */
+        const double given = storage_load(judged->storage, row->y, column);
+        const double exact = judged->answer->exact[column];
+        const bool passes =
+            isinf(given) && isfinite(exact) && signbit(given) == signbit(exact) &&
+            judging->reach(judged, row->judge->values, column) >= ends[kind->accumulator];
+        find_wrong_class(row, column, excused || passes, findings);
+    }
+}
+
+/* Where the kernel claims a bound, that decides of classes too: near the end of the type's range it
+ * may leave open whether a result is finite. */
+void judge_row(row_judge *judge, const judge_block *block, const void *y, size_t row,
+               const judged_kind *kind, row_findings *findings)
+{
+    const ln_bound *bound = &judge->bounds[row];
+    wrong_row wrong = {.judge = judge,
+                       .block = block,
+                       .number = row,
+                       .y = y,
+                       .judged = judge_metrics_row(block, row)};
+    double worst;
+    size_t column;
+    /* A bound that is NaN is no way out: nothing holds against it. */
+    const bool claims =
+        kind->has_bound && bound->xhat_abs != INFINITY && bound->affine_rel != INFINITY;
+    if (claims && ln_bound_holds(bound, &wrong.judged, y, &worst))
+        return;
+    wrong.limits = judge_limits(judge, block, kind, row);
+    if (!claims)
+        judge_unclaimed(&wrong, kind, findings);
+    else if (!judge_classes_match(block, row, y, &column))
+        find_wrong_class(&wrong, column, false, findings);
+    else if (describe_row(&wrong, findings))
+        judge_find(findings, VERDICT_INACCURATE, "row %zu: %s", row, wrong.words);
+    else
+        judge_find(findings, VERDICT_INACCURATE,
+                   "row %zu: the error is %.3g times the proven bound", row, worst);
+}
+
+void judge_rows(row_judge *judge, const judge_block *block, const void *computed,
+                const judged_kind *kind, row_findings *findings)
+{
+    row_findings all = {.verdict.kind = VERDICT_RIGHT};
+    const case_verdict *found = &all.verdict;
+    char where[PATTERN_LENGTH];
+    if (block->rows == 0)
+        return;
+    /* Rows that come again need no second look where they came out as those before. */
+    const size_t distinct = block->distinct ? block->distinct : block->rows;
+    const size_t bytes = judge_bytes(block), again = bytes / block->rows * distinct;
+    const size_t rows = memcmp(computed, (const char *)computed + again, bytes - again) == 0
+                            ? distinct
+                            : block->rows;
+    for (size_t row = 0; row < block->rows; row++) {
+        if (row >= rows) {
+            judge->wrong_rows[row] = judge->wrong_rows[row - rows];
+            continue;
+        }
+        row_findings one = {.verdict.kind = VERDICT_RIGHT};
+        const verdict_kind *is = &one.verdict.kind;
+        judge_row(judge, block, judge_row_of(block, computed, row), row, kind, &one);
+        judge->wrong_rows[row] = *is != VERDICT_RIGHT && !verdict_is_limit(*is);
+        if (*is != VERDICT_RIGHT)
+            judge_find(&all, *is, "%s", one.verdict.detail);
+        findings->unclaimed += one.unclaimed;
+        findings->untold += one.untold;
+        if (one.explained && verdict_is_fault(*is))
+            note_mistakes(findings, one.mistakes);
+    }
+    if (found->kind == VERDICT_RIGHT)
+        return;
+    if (verdict_is_limit(found->kind) || block->rows == 1)
+        judge_find(findings, found->kind, "%s", found->detail);
+    else {
+        pattern_words(judge->wrong_rows, block->rows, "row", where);
+        judge_find(findings, found->kind, "%s; wrong in %s", found->detail, where);
+    }
+}
+
+void judge_statistics(row_judge *judge, const judge_block *block, size_t row,
+                      const judged_kind *kind, row_findings *findings)
+{
+    const operation *what = operations[block->operation];
+    const operation_judging *judging = judgings[block->operation];
+    /* Sums of f32 parts may be kept in f64: the type of what is given promises no more digits than
+     * the rows have. */
+    judged_kind as_rows = *kind;
+    if (block->storage != LN_F64 && kind->accumulator == LN_F64)
+        as_rows.accumulator = LN_F32;
+    const row_limits *limits = judge_limits(judge, block, &as_rows, row);
+    int digits = kind->given == LN_F64 ? 17 : 9;
+    const ln_bound *bound = &judge->bounds[row];
+    bool claims = kind->has_bound && isfinite(bound->xhat_abs) && isfinite(bound->affine_rel);
+    for (size_t i = 0; i < what->count; i++) {
+        if (!role_is_statistic(&what->roles[i]) || !judge_is_given(&judge->given[i][row]))
+            continue;
+        double given = judge->given[i][row];
+        judged_statistic found = judging->statistic(&block->results[row], i, given);
+        double most = limits->statistics[i], unit = unit_roundoff(as_rows.accumulator);
+        /* A kernel with a proof of y may sum in ways that no textbook has. What it proves of xhat
+         * holds for the statistics that xhat is made of; being given, they round. */
+        if (claims)
+            most = fmin(limits->order.statistics[i],
+                        2 * bound->xhat_abs / found.weight + 4 * unit * found.size);
+        if (kind->given != kind->accumulator) /* coarser: rounded once more */
+            most += unit_roundoff(kind->given) * found.size;
+        /* What is as near as its type allows is right, however far that is: a subnormal, or beyond the end. */
+        if (!isfinite(most) || found.off <= most || stored_in(kind->given, found.exact) == given)
+            continue;
+        row_limits poorest = *limits;
+        metrics_row judged = judge_metrics_row(block, row);
+        if (!claims)
+            poorest = limits_poorest(judging, &judge->book, as_rows.accumulator, &judged,
+                                     judge->values, limits);
+        bool limit = found.off <= poorest.statistics[i] && !claims;
+        judge_find(findings, limit ? VERDICT_LIMIT : VERDICT_INACCURATE,
+                   "row %zu: %s is %.*g where %.*g is right, and may be off by %.3g%s", row,
+                   what->roles[i].name, digits, given, digits, found.exact, most,
+                   found.relative ? " of it" : "");
+    }
+}
+
+void judge_measure(row_judge *judge, const judge_block *block, const void *computed, bool has_bound,
+                   bool has_statistics, case_judgement *judgement)
+{
+    const operation *what = operations[block->operation];
+    const operation_judging *judging = judgings[block->operation];
+    metrics_gather *all = metrics_gather_create();
+    if (!all)
+        memory_is_out(0);
+    judgement->bound_row_ulp = has_bound ? 0 : NAN;
+    for (size_t row = 0; row < block->rows; row++) {
+        metrics_row judged = judge_metrics_row(block, row);
+        metrics_of_row here;
+        judged_row *noted = &judge->by_row[row];
+        const double *statistics[ROLES_MOST] = {0}; /* as metrics take them */
+        for (size_t i = 0; has_statistics && i < what->count; i++)
+            if (role_is_statistic(&what->roles[i]))
+                statistics[i] = &judge->rounded[i][row];
+        if (!metrics_gather_row(all, &judged, row, judge_row_of(block, computed, row),
+                                statistics[ROLE_MEAN], statistics[ROLE_RSTD], &here))
+            memory_is_out(block->hidden);
+        noted->kappa = block->results[row].kappa;
+        noted->row_ulp = here.mismatches ? NAN : here.row_ulp_max;
+        noted->norm_max = here.mismatches ? NAN : here.norm_max;
+        if (!has_bound) /* else measured with the bounds */
+            noted->bound_row_ulp = NAN;
+        for (size_t i = 0; i < what->count; i++) {
+            noted->statistic_errors[i] = NAN;
+            if (statistics[i])
+                noted->statistic_errors[i] =
+                    judging->statistic(&block->results[row], i, judge->given[i][row]).error;
+        }
+        if (has_bound && !(noted->bound_row_ulp <= judgement->bound_row_ulp))
+            judgement->bound_row_ulp = noted->bound_row_ulp;
+    }
+    metrics_gather_finish(all, &judgement->metrics);
+    metrics_gather_destroy(all);
+}
+
+void judge_conclude(const row_judge *judge, const judge_block *block, bool has_bound,
+                    row_findings *findings, case_judgement *judgement)
+{
+    double limit = judge->settings.max_row_ulp;
+    double found = judgement->metrics.row_ulp_max;
+    if (found > limit)
+        judge_find(findings, VERDICT_INACCURATE, "row_ulp %.4g is above --max-row-ulp %g", found,
+                   limit);
+    /* Where a kernel claims nothing and not one digit is right (an error of half the row's scale or
+     * more), "right" would mislead: it is a limit. */
+    for (size_t row = 0; row < block->rows; row++) {
+        const judged_row *judged = &judge->by_row[row];
+        if (!isfinite(judged->bound_row_ulp) && judged->row_ulp >= dtype_no_digit(block->storage))
+            judge_find(findings, VERDICT_LIMIT,
+                       "row %zu: no digit is right, and nothing is claimed there", row);
+    }
+    judgement->verdict = findings->verdict;
+    judgement->mistakes = findings->mistakes;
+    if (findings->verdict.kind != VERDICT_RIGHT || findings->unclaimed == 0)
+        return;
+    judgement->verdict.kind = VERDICT_RIGHT_NO_BOUND;
+    if (has_bound)
+        snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail,
+                 "no claim for %zu of %zu rows", findings->unclaimed, block->rows);
+}
+
+void judge_call(row_judge *judge, const judge_block *block, const void *computed,
+                const judged_kind *kind, bool statistics, row_findings *findings,
+                case_judgement *judgement)
+{
+    judge_rows(judge, block, computed, kind, findings);
+    for (size_t row = 0; statistics && row < block->rows; row++)
+        judge_statistics(judge, block, row, kind, findings);
+    judge_measure(judge, block, computed, kind->has_bound, false, judgement);
+    judge_conclude(judge, block, kind->has_bound, findings, judgement);
+}
 
 void judge_output(row_judge *judge, const judge_block *block, const void *computed,
                   case_judgement *judgement)
@@ -301,4 +794,211 @@ void judge_output(row_judge *judge, const judge_block *block, const void *comput
                  "--max-row-ulp X sets a limit",
                  findings.untold, block->rows);
     }
+}
+
+void worst_row_take(const judge_block *block, size_t row, const case_judgement *judgement,
+                    const char *kernel, const char *convention, worst_row *taken)
+{
+    bool measured = judgement->metrics.elements > 0;
+    size_t row_bytes = block->hidden * dtype_size(block->storage);
+    worst_row here = {
+        .operation = block->operation,
+        .rows = 1,
+        .hidden = block->hidden,
+        .storage = block->storage,
+        .param = block->param,
+        .verdict = judgement->verdict,
+        .row_ulp = NAN,
+        .bound_row_ulp = NAN,
+        .computed = NAN,
+        .exact = NAN,
+    };
+    const operation *what = operations[block->operation];
+    for (size_t i = 0; i < what->count; i++) {
+        bool parameter = role_is_parameter(&what->roles[i]);
+        if (!block->inputs[i] || !role_is_kept(&what->roles[i]))
+            continue;
+        here.inputs[i] = (char *)block->inputs[i] + (parameter ? 0 : row * row_bytes);
+        if (parameter)
+            here.parameters = role_columns(&what->roles[i], &block->convention, block->hidden);
+    }
+    snprintf(here.kernel, sizeof here.kernel, "%s", kernel);
+    snprintf(here.convention, sizeof here.convention, "%s", convention);
+    if (measured) {
+        const ln_metrics *metrics = &judgement->metrics;
+        here.row_ulp = judgement->by_row[row].row_ulp;
+        here.bound_row_ulp = judgement->by_row[row].bound_row_ulp;
+        here.column = metrics->worst_column;
+        here.computed = metrics->worst_computed;
+        here.exact = metrics->worst_exact;
+        here.y_hash =
+            hash_bytes(HASH_START, (const char *)judgement->computed + row * row_bytes, row_bytes);
+    }
+    worst_row_copy(&here, taken);
+}
+
+/* ---- gradients ---- */
+
+const char *gradient_name(size_t which)
+{
+    static const char *const names[GRADIENTS] = {"dx", "dgamma", "dbeta"};
+    return names[which];
+}
+
+/* Sums over all elements of one gradient. */
+typedef struct gradient_sums {
+    double errors, exacts; /* of squares */
+    uint64_t right, finite;
+} gradient_sums;
+
+static void add_element(ln_type type, const ln_gradient *exact, const void *given, size_t i,
+                        double row_ulp, gradient_sums *sums, gradient_errors *found)
+{
+    double value = storage_load(type, given, i), right = storage_load(type, exact->rounded, i);
+    double off = fabs(value - exact->exact[i]);
+    found->elements++;
+    if (!same_class(value, right)) {
+        found->mismatches++;
+        return;
+    }
+    sums->right += value == right || isnan(right);
+    if (!isfinite(right))
+        return;
+    sums->finite++;
+    sums->errors += off * off;
+    sums->exacts += exact->exact[i] * exact->exact[i];
+    if (exact->exact[i] != 0)
+        found->ulp_max = fmax(found->ulp_max, off / ln_ulp(type, exact->exact[i]));
+    found->row_ulp_max = fmax(found->row_ulp_max, off / row_ulp);
+}
+
+static void measure_gradient(ln_type type, const ln_gradient *exact, const void *given, size_t rows,
+                             size_t length, gradient_errors *found)
+{
+    gradient_sums sums = {0};
+    double worst = -1;
+    uint64_t wrong = 0;
+    for (size_t row = 0; row < rows; row++) {
+        double largest = 0;
+        for (size_t i = row * length; i < (row + 1) * length; i++)
+            if (isfinite(exact->exact[i]))
+                largest = fmax(largest, fabs(exact->exact[i]));
+        for (size_t i = row * length; i < (row + 1) * length; i++) {
+            add_element(type, exact, given, i, ln_ulp(type, largest), &sums, found);
+            bool worse = wrong == 0 && (found->mismatches > 0 || found->row_ulp_max > worst);
+            if (!worse)
+                continue;
+            found->worst_row = row;
+            found->worst_column = i - row * length;
+            worst = found->row_ulp_max;
+            wrong = found->mismatches;
+        }
+    }
+    found->correctly_rounded = (double)sums.right / (double)found->elements;
+    if (sums.exacts > 0)
+        found->rel_l2 = sqrt(sums.errors / sums.exacts);
+}
+
+void judge_gradients(const ln_problem *problem, const ln_tensors *tensors, const void *dy,
+                     const void *const given[GRADIENTS], gradient_errors found[GRADIENTS])
+{
+    ln_affine affine = problem->convention.affine;
+    size_t parameters = ln_parameter_elements(affine, problem->hidden);
+    ln_gradients right = {0};
+    ln_gradient *all[GRADIENTS] = {&right.dx, &right.dgamma, &right.dbeta};
+    bool has[GRADIENTS] = {given[0] != NULL, given[1] && ln_has_gamma(affine),
+                           given[2] && ln_has_beta(affine)};
+    for (size_t i = 0; i < GRADIENTS; i++) {
+        size_t elements = i ? parameters : problem->rows * problem->hidden;
+        found[i] = (gradient_errors){NAN, NAN, NAN, NAN, 0, 0, 0, 0};
+        if (!has[i])
+            continue;
+        all[i]->rounded = allocate(elements * dtype_size(i ? problem->param : problem->storage));
+        all[i]->exact = allocate(elements * sizeof *all[i]->exact);
+    }
+    if (!ln_backward(&problem->convention, problem->storage, problem->param, problem->rows,
+                     problem->hidden, tensors->x, dy, tensors->gamma, &right))
+        memory_is_out(problem->hidden);
+    for (size_t i = 0; i < GRADIENTS; i++) {
+        if (has[i])
+            measure_gradient(i ? problem->param : problem->storage, all[i], given[i],
+                             i ? 1 : problem->rows, i ? parameters : problem->hidden, &found[i]);
+        free(all[i]->rounded);
+        free(all[i]->exact);
+    }
+}
+
+/* ---- tolerances ---- */
+
+/* atol for a difference at an element whose value is `value`. */
+static double left_for_atol(double difference, double value, double rtol)
+{
+    return fmax(0, difference - rtol * fabs(value));
+}
+
+/* Both are off by so many row ULP, in opposite directions. */
+static double atol_of(const judge_block *block, size_t row, double row_ulp, double rtol)
+{
+    metrics_row judged = judge_metrics_row(block, row);
+    double most = 0;
+    for (size_t i = 0; i < block->hidden && row_ulp > 0; i++) {
+        double off = row_ulp * ulp_in(format_of(block->storage), element_scale(&judged, i));
+        double exact = fabs(block->results[row].exact[i]);
+        if (isfinite(exact))
+            most = fmax(most, left_for_atol(2 * off, fmax(0, exact - off), rtol));
+    }
+    return most;
+}
+
+static void find_mistakes(row_judge *judge, const judge_block *block, tolerance *found)
+{
+    ln_convention others[NEIGHBOURS_MOST];
+    operation_call call = judge_block_call(block);
+    char label[CONVENTION_MAX_LENGTH];
+    size_t count = operations[block->operation]->neighbours(&block->convention, others);
+    for (size_t i = 0; i < count; i++) {
+        judge_block other;
+        tolerance_mistake *made = &found->mistakes[found->count++];
+        call.problem.convention = others[i];
+        judge_block_from(judge, &other, &call);
+        bool divisor =
+            block->operation == LN_OPERATION_LAYERNORM && others[i].ddof != block->convention.ddof;
+        snprintf(made->words, sizeof made->words, "%s%s",
+                 divisor                              ? "another divisor: "
+                 : others[i].eps_place == LN_EPS_NONE ? "no eps: "
+                                                      : "",
+                 convention_label(&others[i], label));
+        for (size_t e = 0; e < block->rows * block->hidden; e++) {
+            double own = block->exact[e], theirs = other.exact[e];
+            if (!same_class(own, theirs))
+                made->atol = INFINITY;
+            else if (isfinite(own))
+                made->atol = fmax(made->atol, left_for_atol(fabs(own - theirs), own, found->rtol));
+        }
+        judge_block_free(&other);
+    }
+}
+
+void tolerance_find(row_judge *judge, const judge_block *block, tolerance *found)
+{
+    const judged_kind kind = judged_kind_unknown(block);
+    /* Sums of 16 bits, as the worst of the textbook ways has them. */
+    const ln_type sums = block->storage == LN_F16 ? LN_F16 : LN_BF16;
+    *found = (tolerance){.rtol = 2 * unit_roundoff(block->storage), .count = 1};
+    tolerance_mistake *made = &found->mistakes[0];
+    snprintf(made->words, sizeof made->words, "sums in %s", dtype_name(sums));
+    for (size_t row = 0; row < block->rows; row++) {
+        const row_limits *limits = judge_limits(judge, block, &kind, row);
+        const metrics_row judged = judge_metrics_row(block, row);
+        const double rtol = found->rtol;
+        if (!isfinite(block->results[row].facts.rstd))
+            continue;
+        const textbook_errors worst = judgings[block->operation]->textbook(
+            &judge->book, &judged, judge->values, sums); /* judge_limits() loaded the row */
+        found->certain = fmax(found->certain, atol_of(block, row, limits->order_ulp, rtol));
+        found->likely = fmax(found->likely, atol_of(block, row, limits->likely_ulp, rtol));
+        found->usual = fmax(found->usual, atol_of(block, row, limits->textbook.row_ulp / 2, rtol));
+        made->atol = fmax(made->atol, atol_of(block, row, worst.row_ulp / 2, rtol));
+    }
+    find_mistakes(judge, block, found);
 }

@@ -1,4 +1,7 @@
+/* The table of operations, what sums cost whatever is summed, and what a row may be off. The proofs are in
+ * layernorm.c and rmsnorm.c. */
 #include "judge/judging.h"
+#include "base/allocate.h"
 
 #define OPERATION(KIND, name) extern const operation_judging name##_judging;
 #include "domain/operations.def"
@@ -8,3 +11,253 @@
 const operation_judging *const judgings[] = {
 #include "domain/operations.def"
 };
+
+/* ---- roundings ---- */
+
+arithmetic arithmetic_of(ln_type type, bool flushes)
+{
+    double unit = unit_roundoff(type), normal = dtype_least_normal(type);
+    return (arithmetic){unit, flushes ? normal : 2 * unit * normal, 2 / normal};
+}
+
+bool rstd_is_ordinary(ln_type accumulator, ln_type storage, double rstd)
+{
+    arithmetic sums = arithmetic_of(accumulator, true), kept = arithmetic_of(LN_F32, true);
+    bool shorter = accumulator == LN_F64 && storage != LN_F64;
+    return 4 * rstd * rstd * sums.tiny < 1 &&
+           (!shorter || (4 * rstd < kept.largest && rstd > 4 * kept.tiny));
+}
+
+double gamma_of(double n, double u)
+{
+    return n * u < 0.5 ? n * u / (1 - n * u) : INFINITY;
+}
+
+/* The same with probability 1 - chance; never more than the certain one. */
+double gamma_with(double n, double u, double chance)
+{
+    double certain = gamma_of(n, u);
+    if (chance <= 0)
+        return certain;
+    double l = sqrt(2 * log(2 * n / chance)) / (1 - u);
+    return fmin(certain, expm1(l * sqrt(n) * u + n * u * u / (1 - u)));
+}
+
+double unit_behind(const order_question *asked)
+{
+    bool short_rows = asked->storage == LN_BF16 || asked->storage == LN_F16;
+    return fmax(unit_roundoff(asked->accumulator),
+                unit_roundoff(short_rows ? LN_F32 : asked->storage));
+}
+
+double rstd_error(const ln_convention *convention, double S, double lost, double u)
+{
+    double q;
+    lost += 4 * u * S;
+    if (convention->eps_place == LN_EPS_STD) {
+        if (!(lost < S))
+            return INFINITY;
+        q = lost / sqrt(S) / (sqrt(S) + convention->eps);
+        return q < 0.5 ? q / (1 - q) + 6 * u : INFINITY;
+    }
+    double eps = convention->eps_place == LN_EPS_VAR ? convention->eps : 0;
+    q = lost / (S + eps) * (1 + 4 * u) + 4 * u;
+    return q < 0.5 ? 1 / sqrt(1 - q) - 1 + 4 * u : INFINITY;
+}
+
+double largest_power(ln_type type)
+{
+    return type == LN_F64 ? 0x1p1023 : type == LN_F16 ? 0x1p15 : 0x1p127;
+}
+
+/* ---- orders of summation ---- */
+
+/* terms[0], terms[step], ... below count, in one chain. */
+static double chain(ln_type type, const double *terms, size_t count, size_t step)
+{
+    double sum = 0;
+    if (type == LN_F32) {
+        float single = 0;
+        for (size_t i = 0; i < count; i += step)
+            single += (float)terms[i];
+        return (double)single;
+    }
+    for (size_t i = 0; i < count; i += step)
+        sum = rounded_to(type, sum + terms[i]);
+    return sum;
+}
+
+static double in_lanes(ln_type type, const double *terms, size_t count, size_t lanes)
+{
+    double sum = 0;
+    for (size_t lane = 0; lane < lanes && lane < count; lane++)
+        sum = rounded_to(type, sum + chain(type, terms + lane, count - lane, lanes));
+    return sum;
+}
+
+static double pairwise(ln_type type, const double *terms, size_t count)
+{
+    enum { LEAF = 8 };
+    if (count <= LEAF)
+        return chain(type, terms, count, 1);
+    return rounded_to(type, pairwise(type, terms, count / 2) +
+                                pairwise(type, terms + count / 2, count - count / 2));
+}
+
+double add_in_order(ln_type type, const double *terms, size_t count, int order)
+{
+    double sum = 0;
+    switch (order) {
+    case 0:
+        return chain(type, terms, count, 1);
+    case 1: /* backwards */
+        for (size_t i = count; i > 0; i--)
+            sum = rounded_to(type, sum + terms[i - 1]);
+        return sum;
+    case 2:
+        return in_lanes(type, terms, count, 4);
+    case 3:
+        return in_lanes(type, terms, count, 16);
+    case 4:
+        return in_lanes(type, terms, count, 64);
+    default:
+        return pairwise(type, terms, count);
+    }
+}
+
+void textbook_reserve(textbook *book, size_t terms)
+{
+    if (terms <= book->room)
+        return;
+    book->terms = reallocate(book->terms, terms * sizeof *book->terms);
+    book->room = terms;
+}
+
+/* ---- what a row may be off ---- */
+
+/* What a kernel of the same types may have: four times the worst way. Four, since the ways are a
+ * sample of the orders there are, and a kernel may round xhat, the product and the sum each to the
+ * storage type. A way counts as 1 row ULP at least. */
+static const double factor = 4;
+
+void limits_of_row(const operation_judging *judging, textbook *book, const order_question *asked,
+                   const metrics_row *row, const double *x, row_limits *limits)
+{
+    static const double rare = 1e-9;
+    const ln_row_facts *facts = &row->answer->facts;
+    order_question probable = *asked, certain = *asked, plain = *asked;
+    certain.chance = plain.chance = 0;
+    plain.flushes = false;
+    probable.chance = rare;
+    limits->order = judging->any_order(&certain, facts);
+    order_answer likely = judging->any_order(&probable, facts);
+    /* What gamma, gamma rstd, the products and y may lose below the least normal number, in row ULP; the
+     * proofs of xhat leave it out. */
+    double least = INFINITY;
+    for (size_t i = 0; i < row->hidden; i++)
+        if (element_scale(row, i) > 0)
+            least = fmin(least, ulp_in(format_of(row->storage), element_scale(row, i)));
+    const ln_type type = dtype_size(asked->storage) == 2 ? LN_F32 : asked->storage;
+    const double below = arithmetic_of(type, asked->flushes).tiny *
+                         (facts->max_abs + row->answer->max_xhat + 3) / least;
+    limits->order_ulp = ln_bound_row_ulp(&limits->order.bound, row) + below;
+    limits->likely_ulp = ln_bound_row_ulp(&likely.bound, row) + below;
+    limits->textbook = judging->textbook(book, row, x, asked->accumulator);
+    /* The ways of the textbook do not flush: what that costs is what it adds to any order's bound;
+     * infinity less infinity is no figure. */
+    order_answer unflushed = asked->flushes ? judging->any_order(&plain, facts) : limits->order;
+    bool flushing = asked->flushes, endless = flushing && !isfinite(limits->order_ulp);
+    double most = factor * fmax(limits->textbook.row_ulp, 1);
+    if (flushing)
+        most += limits->order_ulp - ln_bound_row_ulp(&unflushed.bound, row);
+    limits->row_ulp = fmin(limits->order_ulp, endless ? INFINITY : most);
+    for (size_t i = 0; i < ROLES_MOST; i++) {
+        most = factor * limits->textbook.statistics[i];
+        if (flushing)
+            most += limits->order.statistics[i] - unflushed.statistics[i];
+        limits->statistics[i] = fmin(limits->order.statistics[i], endless ? INFINITY : most);
+    }
+}
+
+row_limits limits_poorest(const operation_judging *judging, textbook *book, ln_type accumulator,
+                          const metrics_row *row, const double *x, const row_limits *limits)
+{
+    row_limits poorest = *limits;
+    if (!judging->poorest)
+        return poorest;
+    poorest.textbook = judging->poorest(book, row, x, accumulator);
+    poorest.row_ulp = fmin(limits->order_ulp, fmax(limits->row_ulp, poorest.textbook.row_ulp));
+    for (size_t i = 0; i < ROLES_MOST; i++)
+        poorest.statistics[i] =
+            fmin(limits->order.statistics[i],
+                 fmax(limits->statistics[i], factor * poorest.textbook.statistics[i]));
+    return poorest;
+}
+
+bool limits_tell(const row_limits *limits)
+{
+    return isfinite(limits->row_ulp);
+}
+
+double limits_error(const metrics_row *row, const void *y)
+{
+    double worst = 0;
+    for (size_t i = 0; i < row->hidden; i++) {
+        double value = load(row->storage, y, i);
+        if (isfinite(value) && isfinite(load(row->storage, row->answer->rounded, i)))
+            worst = fmax(worst, fabs(row_ulp_of(row, i, value)));
+    }
+    return worst;
+}
+
+bool limits_hold(const row_limits *limits, const metrics_row *row, const void *y)
+{
+    return !limits_tell(limits) || limits_error(row, y) <= limits->row_ulp;
+}
+
+/* ---- a kernel that rounds elsewhere than it is asked to ---- */
+
+/* It is off by less than a row ULP then, as an honest one may be: only all elements together tell.
+ *
+ * Let a_i be what the other way gives less what is asked for, both rounded as y is. The errors e_i of y
+ * are regressed on a_i, both in row ULP: the slope is 0 where y is as asked for, and 1 where it is the other
+ * way's. Its deviation is estimated from the same residues, sqrt(sum e_i^2 a_i^2) / sum a_i^2 (White 1980),
+ * which holds whatever the errors' sizes are. Where rows are alike all of their sums may be off in the same
+ * direction: an element that this can move counts for nothing. */
+static const double most_off = 0.25,
+                    least_deviations = 7; /* of a slope of 1; cut-off results have 0.5 */
+
+bool judge_follows(const judge_block *block, const void *y, taken_of *taken, const void *which)
+{
+    const double g = gamma_of((double)block->hidden + 4, unit_roundoff(LN_F32));
+    double across = 0, square = 0, spread = 0;
+    if (dtype_size(block->storage) != 2)
+        return false;
+    for (size_t row = 0; row < block->rows; row++) {
+        metrics_row judged = judge_metrics_row(block, row);
+        const void *given = judge_row_of(block, y, row);
+        const ln_row_facts *facts = &judged.answer->facts;
+        if (!isfinite(facts->max_abs) || !isfinite(facts->rstd))
+            continue;
+        for (size_t i = 0; i < block->hidden; i++) {
+            double unit = ulp_in(format_of(block->storage), element_scale(&judged, i));
+            double right = storage_load(block->storage, judged.answer->rounded, i);
+            double other =
+                judged.answer->exact[i] + taken(block, &judged, row * block->hidden + i, i, which);
+            double a = (stored_in(block->storage, other) - right) / unit;
+            double off = (storage_load(block->storage, given, i) - right) / unit;
+            if (!isfinite(a) || !isfinite(off) || a == 0)
+                continue;
+            /* What errors of the sums, in any order, may move across the middle between two numbers. */
+            double exact = judged.answer->exact[i];
+            double most = g * (element_scale(&judged, i) +
+                               2 * gamma_size(&judged, i) * fabs(facts->mean * facts->rstd));
+            if (stored_in(block->storage, exact - most) != stored_in(block->storage, exact + most))
+                continue;
+            across += off * a;
+            square += a * a;
+            spread += off * off * a * a;
+        }
+    }
+    return fabs(across - square) < most_off * square && across > least_deviations * sqrt(spread);
+}

@@ -1,56 +1,7 @@
 #include "judge/position.h"
 #include "base/allocate.h"
-#include "base/text.h"
 #include "exact/scale.h"
 #include <stdio.h>
-
-/* Every how many-th from the first on; 0: they are not evenly apart. */
-static size_t period_of(const bool *wrong, size_t count, size_t first, size_t number)
-{
-    size_t second = first + 1;
-    while (second < count && !wrong[second])
-        second++;
-    size_t step = second - first;
-    if (second == count || step < 2 || first >= step || number != (count - first + step - 1) / step)
-        return 0;
-    for (size_t i = first; i < count; i += step)
-        if (!wrong[i])
-            return 0;
-    return step;
-}
-
-bool pattern_words(const bool *wrong, size_t count, const char *noun, char words[PATTERN_LENGTH])
-{
-    size_t first = count, last = 0, number = 0;
-    for (size_t i = 0; i < count; i++)
-        if (wrong[i]) {
-            first = number++ ? first : i;
-            last = i;
-        }
-    size_t period = period_of(wrong, count, first, number);
-    bool run = last + 1 - first == number;
-    if (!run && !period)
-        number_print(words, PATTERN_LENGTH, "%zu of %zu %ss, from %s %zu on", number, count, noun,
-                     noun, first);
-    else if (!run)
-        number_print(words, PATTERN_LENGTH, "one in %zu of %zu %ss, from %s %zu on", period, count,
-                     noun, noun, first);
-    else if (count == 1)
-        number_print(words, PATTERN_LENGTH, "the only %s", noun);
-    else if (number == count)
-        number_print(words, PATTERN_LENGTH, "all %zu %ss", count, noun);
-    else if (last + 1 == count && number == 1)
-        number_print(words, PATTERN_LENGTH, "the last of %zu %ss", count, noun);
-    else if (last + 1 == count)
-        number_print(words, PATTERN_LENGTH, "the last %zu of %zu %ss", number, count, noun);
-    else if (number == 1)
-        number_print(words, PATTERN_LENGTH, "%s %zu of %zu alone", noun, first, count);
-    else if (first == 0)
-        number_print(words, PATTERN_LENGTH, "the first %zu of %zu %ss", number, count, noun);
-    else
-        number_print(words, PATTERN_LENGTH, "%ss %zu to %zu of %zu", noun, first, last, count);
-    return run || period;
-}
 
 /* Errors of a row, in row ULP, are e_i = g_i (a xhat_i + b) + s_i: a and b from the errors of rstd and
  * mean, which all elements share and which any order of summation may make large; g_i = gamma_i in

@@ -1,23 +1,3 @@
-/* Which of a row's columns, or of a block's rows, are wrong: in words.
- *
- *     bool wrong[13] = {[8] = true, [9] = true, [10] = true, [11] = true, [12] = true};
- *     char words[PATTERN_LENGTH];
- *     pattern_words(wrong, 13, "column", words);   // "the last 5 of 13 columns"
- */
-#ifndef LNBENCH_POSITION_H
-#define LNBENCH_POSITION_H
-
-#include "metrics/metrics.h"
-#include <stdbool.h>
-#include <stddef.h>
-
-enum { PATTERN_LENGTH = 80 };
-
-/* "all 13 columns", "the last 5 of 13 columns", "the first 2 of 13 columns", "column 3 of 13 alone",
- * "columns 8 to 15 of 64", "one in 8 of 64 columns, from column 5 on". One at least is wrong; `noun` is
- * "column" or "row". False: there is no such pattern, "7 of 64 columns, from column 3 on". */
-bool pattern_words(const bool *wrong, size_t count, const char *noun, char words[PATTERN_LENGTH]);
-
 /* Do errors depend on where an element stands? A kernel whose 13th of 16 lanes is less accurate
  * than the others is wrong in that lane, however small the error.
  *
@@ -31,6 +11,10 @@ bool pattern_words(const bool *wrong, size_t count, const char *noun, char words
  * row, each with the rest of its row. Only rows whose elements are alike in distribution at every
  * place may be added. position.c tells how, and how often an honest kernel is alarmed: less than
  * once in a million. */
+#ifndef LNBENCH_POSITION_H
+#define LNBENCH_POSITION_H
+
+#include "metrics/metrics.h"
 
 enum {
     POSITION_LANES = 64,

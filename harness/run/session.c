@@ -553,7 +553,7 @@ static bool open_lane(judge_lane *lane)
 {
     const run_session *session = lane->part->session;
     lane->worker = worker_start_another(session->worker);
-    lane->judge = judge_create_another(session->judge, worker_runner(lane->worker));
+    lane->judge = judge_create(worker_runner(lane->worker), &session->judge->settings);
     if (pthread_create(&lane->thread, NULL, run_lane, lane) == 0)
         return true;
     judge_destroy(lane->judge);

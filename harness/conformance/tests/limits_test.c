@@ -4,7 +4,7 @@
  * usage: limits_test [RUNS]; a run is a row of each kind and type through all honest kernels. The
  * figures of docs/conformance.md: limits_test 10000. */
 #include "faults/faults.h"
-#include "judge/layernorm/layernorm.h"
+#include "judge/judging.h"
 #include "judge/position.h"
 #include "exact/scale.h"
 #include "block.h"
@@ -76,6 +76,7 @@ typedef struct test_row {
     metrics_row row;
 } test_row;
 
+extern const operation_judging layernorm_judging;
 static ln_reference *reference;
 static textbook book;
 static test_row *made;

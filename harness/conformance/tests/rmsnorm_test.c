@@ -3,7 +3,7 @@
 #include "domain/convention.h"
 #include "conformance/covering_run.h"
 #include "judging.h"
-#include "judge/rows.h"
+#include "judge/judge.h"
 #include "metrics/storage.h"
 #include <string.h>
 

@@ -11,8 +11,6 @@
 #include "domain/convention.h"
 #include "exact/scale.h"
 #include "judge/judging.h"
-#include "judge/rmsnorm/rmsnorm.h"
-#include "judge/sums.h"
 #include <stdio.h>
 
 /* What was rounded into a number, or printed as it. */
@@ -361,7 +359,7 @@ static void add_affines(search *own)
 /* ---- a row ---- */
 
 /* A row's exact answer, from one pass of the certified reference, from which every candidate's follows; and
- * what sums may be off: the judge's limits of mean and rstd (row_limits.h), of the row without eps. */
+ * what sums may be off: the judge's limits of mean and rstd (judge.h), of the row without eps. */
 typedef struct exact_row {
     const range *y; /* of the whole tensor: of element i that at outer + inner[i] */
     const size_t *inner;
@@ -499,7 +497,7 @@ static void make_row(search *own, ln_operation kind, const reduction *over, cons
  *
  *     xhat_i = z_i s + t,    y_i = gamma_i xhat_i + beta_i,    s = std / (what is divided by),
  *
- * with one s a row and |t| <= shift s: the mean that was found is off by no more (judge/layernorm/layernorm.c), and six
+ * with one s a row and |t| <= shift s: the mean that was found is off by no more (judge/layernorm.c), and six
  * roundings of numbers of at most |mean| + max |x - mean| stand before the factor. What was rounded to y_i
  * lies between the middles to its neighbours in its type (or its digits); five roundings (u each) of
  * numbers of at most |y_i| + 2 |beta_i| lie between that and gamma_i xhat_i + beta_i;
@@ -1267,7 +1265,7 @@ static size_t members_of(const fingerprint_found *found, member *all)
 }
 
 /* A pair counts as told apart from eight times what rounding may do: the last one, and that of rstd as all
- * textbook ways have it (judge/layernorm/textbook.c). */
+ * textbook ways have it (judge/layernorm.c). */
 static void find_probe(const search *own, fingerprint_found *found)
 {
     const size_t hidden = own->reductions[0].length;

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "exact/scale.h"
 #include "judge/fingerprint/fingerprint.h"
-#include "judge/rmsnorm/rmsnorm.h"
+#include "judge/judging.h"
 
 /* gamma (xhat + quotient) + beta with xhat = (x - centre) / root, but for how gamma and beta are used. */
 typedef struct mistake {

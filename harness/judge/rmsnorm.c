@@ -1,8 +1,9 @@
-#include "judge/rmsnorm/rmsnorm.h"
+/* What the judge knows of RMSNorm. */
 #include "certify/rms_row.h"
-#include "judge/tolerance.h"
+#include "judge/judging.h"
 
-double rmsnorm_root(const ln_convention *convention, double square)
+/* The root of a mean square, before it is rounded. */
+static double rmsnorm_root(const ln_convention *convention, double square)
 {
     bool inside = convention->eps_place == LN_EPS_VAR, on = convention->eps_place == LN_EPS_STD;
     return sqrt(square + (inside ? convention->eps : 0)) + (on ? convention->eps : 0);
@@ -14,21 +15,20 @@ double rmsnorm_rounded_root(const ln_convention *convention, ln_type storage, do
     return convention->root ? stored_in(storage, root) : root;
 }
 
-static double factor_at(const ln_convention *convention, const metrics_row *row, size_t i)
+/* weight * xhat of an element before its last rounding, given the weight as it is stored. */
+static double rmsnorm_value(const ln_convention *convention, const metrics_row *row, double xhat,
+                            size_t i)
 {
+    const bool casts = convention->cast && convention->weight != LN_RMS_WEIGHT_NONE;
     double w = convention->weight ? load(row->param, row->gamma, i) : 1;
-    return convention->weight <= LN_RMS_WEIGHT                  ? w
-           : convention->weight == LN_RMS_WEIGHT_OFFSET_ROUNDED ? stored_in(row->param, 1 + w)
-                                                                : 1 + w;
+    if (convention->weight > LN_RMS_WEIGHT)
+        w = convention->weight == LN_RMS_WEIGHT_OFFSET_ROUNDED ? stored_in(row->param, 1 + w)
+                                                               : 1 + w;
+    return w * (casts ? stored_in(row->storage, xhat) : xhat);
 }
 
-double rmsnorm_value(const ln_convention *convention, const metrics_row *row, double xhat, size_t i)
-{
-    bool casts = convention->cast && convention->weight != LN_RMS_WEIGHT_NONE;
-    return factor_at(convention, row, i) * (casts ? stored_in(row->storage, xhat) : xhat);
-}
-
-double rmsnorm_added(const ln_convention *convention, const judge_block *block, size_t i)
+/* Element i of what is normalised: x, or its sum with the residual. */
+static double rmsnorm_added(const ln_convention *convention, const judge_block *block, size_t i)
 {
     bool is_short = dtype_size(block->storage) == 2;
     if (!block->inputs[ROLE_RESIDUAL])
@@ -38,7 +38,7 @@ double rmsnorm_added(const ln_convention *convention, const judge_block *block, 
                                                                : stored_in(block->storage, sum);
 }
 
-static double added(const judge_block *block, size_t i)
+static double rmsnorm_added_here(const judge_block *block, size_t i)
 {
     return rmsnorm_added(&block->convention, block, i);
 }
@@ -56,7 +56,8 @@ static bool rmsnorm_answer(ln_reference *reference, const judge_block *block, si
                                 block->inputs[ROLE_GAMMA], &block->results[row]);
 }
 
-double rmsnorm_reach(const metrics_row *row, const double *x, size_t column)
+/* The largest number that an element's way may come by. */
+static double rmsnorm_reach(const metrics_row *row, const double *x, size_t column)
 {
     return gamma_size(row, column) * row->answer->facts.rstd * fabs(x[column]);
 }
@@ -81,25 +82,21 @@ typedef struct other_way {
     ln_convention own, other;
 } other_way;
 
-static double element(const ln_convention *convention, const ln_convention *own,
-                      const judge_block *block, const metrics_row *row, size_t at, size_t i)
-{
-    /* Of a sum that is rounded or not, elements tell; its root hardly does. */
-    double square = row->answer->facts.var;
-    ln_convention root = *own;
-    root.root = convention->root;
-    return rmsnorm_value(convention, row,
-                         rmsnorm_added(convention, block, at) /
-                             rmsnorm_rounded_root(&root, block->storage, square),
-                         i);
-}
-
-static double taken(const judge_block *block, const metrics_row *row, size_t at, size_t i,
-                    const void *which)
+static double rmsnorm_taken(const judge_block *block, const metrics_row *row, size_t at, size_t i,
+                            const void *which)
 {
     const other_way *ways = which;
-    return element(&ways->other, &ways->own, block, row, at, i) -
-           element(&ways->own, &ways->own, block, row, at, i);
+    const ln_convention *const conventions[] = {&ways->other, &ways->own};
+    double elements[2];
+    for (int way = 0; way < 2; way++) {
+        /* Of a sum that is rounded or not, elements tell; its root hardly does. */
+        ln_convention root = ways->own;
+        root.root = conventions[way]->root;
+        double divisor = rmsnorm_rounded_root(&root, block->storage, row->answer->facts.var);
+        double xhat = rmsnorm_added(conventions[way], block, at) / divisor;
+        elements[way] = rmsnorm_value(conventions[way], row, xhat, i);
+    }
+    return elements[0] - elements[1];
 }
 
 static uint64_t rmsnorm_rounded_otherwise(const judge_block *block, const void *y)
@@ -122,24 +119,13 @@ static uint64_t rmsnorm_rounded_otherwise(const judge_block *block, const void *
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         const other_way ways = {own, all[i].other};
-        if (all[i].told && judge_follows(block, y, taken, &ways))
+        if (all[i].told && judge_follows(block, y, rmsnorm_taken, &ways))
             return (uint64_t)1 << (MISTAKE_CAST + i);
     }
     return 0;
 }
 
-const operation_judging rmsnorm_judging = {.answer = rmsnorm_answer,
-                                           .any_order = rmsnorm_any_order,
-                                           .textbook = rmsnorm_textbook,
-                                           .mistakes = norm_mistakes,
-                                           .say_mistake = norm_say_mistake,
-                                           .reach = rmsnorm_reach,
-                                           .statistic = rmsnorm_statistic,
-                                           .added = added,
-                                           .sum = rmsnorm_sum,
-                                           .rounded_otherwise = rmsnorm_rounded_otherwise};
-
-/* What a row may be off without a bound. The model and the letters are those of layernorm/layernorm.c, with
+/* What a row may be off without a bound. The model and the letters are those of layernorm.c, with
  * mu = 0: V = sum(x^2) / N, R = 1 / r the root as the convention has it, D = max |x|.
  *
  * Sum. No square is negative: |V' - V| <= lost = g V + 4 u V + 4 tiny, g = gamma(N + 4), and 2 a V where
@@ -150,29 +136,14 @@ const operation_judging rmsnorm_judging = {.answer = rmsnorm_answer,
  * rounded to T, two numbers so near round to two that are one unit further apart: 2 v max |xhat|, or the
  * smallest number. 1 + w and the product round once each, y to T: 3 a + v.
  *
- * The ways of the textbook: the squares added up in six orders (sums.h), each off by what 4 u V and its
+ * The ways of the textbook: the squares added up in six orders (add_in_order()), each off by what 4 u V and its
  * underflow take besides, since one order may be right by luck; then x r or x / R, as one of them gives r,
  * with the convention's roundings. */
 
 static const double slack = 1 + 1e-12;
 static const order_answer no_claim = {{INFINITY, 0}, {[ROLE_RSTD] = INFINITY}};
-static const textbook_errors nothing_known = {.row_ulp = INFINITY,
-                                              .statistics = {[ROLE_RSTD] = INFINITY}};
 
-/* |r' / r - 1| where the root is off by rho before it is rounded. */
-static double off_when_rounded(const ln_convention *own, ln_type storage, const ln_row_facts *facts,
-                               double rho)
-{
-    double root = rmsnorm_root(own, facts->var), high, low;
-    if (!own->root)
-        return rho;
-    high = stored_in(storage, root * (1 + 2 * rho) * slack);
-    low = stored_in(storage, root * (1 - rho) / slack);
-    return low > 0 ? fmax(fabs(1 / (low * facts->rstd) - 1), fabs(1 / (high * facts->rstd) - 1))
-                   : INFINITY;
-}
-
-order_answer rmsnorm_any_order(const order_question *asked, const ln_row_facts *facts)
+static order_answer rmsnorm_any_order(const order_question *asked, const ln_row_facts *facts)
 {
     const ln_convention *own = asked->convention;
     arithmetic sums = arithmetic_of(asked->accumulator, asked->flushes);
@@ -186,7 +157,13 @@ order_answer rmsnorm_any_order(const order_question *asked, const ln_row_facts *
     if (own->sum != LN_RMS_SUM_ROUNDED)
         lost += 2 * a * V;
     double rho = rstd_error(asked->convention, V, lost, sums.unit);
-    rho = isfinite(rho) ? off_when_rounded(own, asked->storage, facts, rho) : rho;
+    /* |r' / r - 1| where the root is off by rho before it is rounded. */
+    if (isfinite(rho) && own->root) {
+        const double root = rmsnorm_root(own, V);
+        const double high = stored_in(asked->storage, root * (1 + 2 * rho) * slack);
+        const double low = stored_in(asked->storage, root * (1 - rho) / slack);
+        rho = low > 0 ? fmax(fabs(1 / (low * r) - 1), fabs(1 / (high * r) - 1)) : INFINITY;
+    }
     if (!isfinite(rho))
         return no_claim;
     double xhat = D * r * (rho + 6 * a * (1 + rho)) + 4 * sums.tiny, affine = 3 * a + v;
@@ -197,21 +174,6 @@ order_answer rmsnorm_any_order(const order_question *asked, const ln_row_facts *
         xhat += 2 * v * dtype_least_normal(asked->storage);
     }
     return (order_answer){{xhat * slack, affine}, {[ROLE_RSTD] = (rho + 4 * sums.unit) * slack}};
-}
-
-/* |r' / r - 1| of a sum of squares as found, or `off` less or more. */
-static double error_of_sum(ln_type type, const metrics_row *row, double found, double off)
-{
-    double worst = 0, n = rounded_to(type, (double)row->hidden);
-    ln_convention rounded = *row->convention;
-    rounded.eps = rounded_to(type, rounded.eps);
-    for (int side = -1; side <= 1; side += 2) {
-        double root = rmsnorm_rounded_root(&rounded, row->storage,
-                                           rounded_to(type, fmax(found + side * off, 0) / n));
-        double given = rounded_to(type, 1 / rounded_to(type, root));
-        worst = fmax(worst, fabs(given / row->answer->facts.rstd - 1));
-    }
-    return worst;
 }
 
 /* What rounding behind the sum costs. */
@@ -229,30 +191,50 @@ static double error_of_rest(ln_type type, const metrics_row *row, const double *
     return worst + 0.5 + (own->cast ? 2 : 0); /* y's own rounding, and an xhat of the other side */
 }
 
-bool rmsnorm_textbook(textbook *book, const metrics_row *row, const double *x, ln_type accumulator,
-                      textbook_errors *worst)
+static textbook_errors rmsnorm_textbook(textbook *book, const metrics_row *row, const double *x,
+                                        ln_type accumulator)
 {
     const ln_row_facts *facts = &row->answer->facts;
-    type_format format = format_of(row->storage);
-    double n = (double)row->hidden, unit = unit_roundoff(accumulator), most = 0, off = 0;
-    *worst = nothing_known;
-    worst->undefined = isnan(facts->rstd) && facts->max_abs == 0;
+    const type_format format = format_of(row->storage);
+    const double n = (double)row->hidden, unit = unit_roundoff(accumulator);
+    const double lost = n * (4 * unit * facts->var + 2 * arithmetic_of(accumulator, false).tiny);
+    ln_convention rounded = *row->convention;
+    double most = 0, off = 0;
+    rounded.eps = rounded_to(accumulator, rounded.eps);
     if (!isfinite(facts->rstd) || !rstd_is_ordinary(accumulator, row->storage, facts->rstd) ||
         !(16 * n * facts->max_abs * facts->max_abs < largest_power(accumulator)))
-        return true;
-    if (!textbook_reserve(book, row->hidden))
-        return false;
+        return (textbook_errors){.row_ulp = INFINITY,
+                                 .statistics = {[ROLE_RSTD] = INFINITY},
+                                 .undefined = isnan(facts->rstd) && facts->max_abs == 0};
+    textbook_reserve(book, row->hidden);
     for (size_t i = 0; i < row->hidden; i++) {
         double lever = rmsnorm_reach(row, x, i) / ulp_in(format, element_scale(row, i));
         most = fmax(most, lever);
         book->terms[i] = rounded_to(accumulator, x[i] * x[i]);
     }
-    double lost = n * (4 * unit * facts->var + 2 * arithmetic_of(accumulator, false).tiny);
-    for (int order = 0; order < ORDERS; order++) {
-        double sum = add_up(accumulator, book->terms, row->hidden, order);
-        off = fmax(off, error_of_sum(accumulator, row, sum, lost));
+    /* The sum as found, or so much less or more. */
+    for (int order = 0; order < SUM_ORDERS; order++) {
+        const double sum = add_in_order(accumulator, book->terms, row->hidden, order);
+        for (int side = -1; side <= 1; side += 2) {
+            double square =
+                rounded_to(accumulator, fmax(sum + side * lost, 0) / rounded_to(accumulator, n));
+            double root = rmsnorm_rounded_root(&rounded, row->storage, square);
+            double given = rounded_to(accumulator, 1 / rounded_to(accumulator, root));
+            off = fmax(off, fabs(given / facts->rstd - 1));
+        }
     }
-    *worst = (textbook_errors){.row_ulp = off * most + error_of_rest(accumulator, row, x)};
-    worst->statistics[ROLE_RSTD] = fmax(off, fmax(4, 2 + sqrt(n) / 2) * unit);
-    return true;
+    return (textbook_errors){
+        .row_ulp = off * most + error_of_rest(accumulator, row, x),
+        .statistics = {[ROLE_RSTD] = fmax(off, fmax(4, 2 + sqrt(n) / 2) * unit)}};
 }
+
+const operation_judging rmsnorm_judging = {.answer = rmsnorm_answer,
+                                           .any_order = rmsnorm_any_order,
+                                           .textbook = rmsnorm_textbook,
+                                           .mistakes = norm_mistakes,
+                                           .say_mistake = norm_say_mistake,
+                                           .reach = rmsnorm_reach,
+                                           .statistic = rmsnorm_statistic,
+                                           .added = rmsnorm_added_here,
+                                           .sum = rmsnorm_sum,
+                                           .rounded_otherwise = rmsnorm_rounded_otherwise};

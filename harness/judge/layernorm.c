@@ -1,0 +1,441 @@
+/* What the judge knows of LayerNorm. */
+#include "base/allocate.h"
+#include "judge/judging.h"
+
+static bool layernorm_answer(ln_reference *reference, const judge_block *block, size_t row)
+{
+    return ln_reference_row(reference, &block->convention, block->storage, block->param,
+                            block->hidden, judge_input_row(block, ROLE_X, row),
+                            judge_input_row(block, ROLE_RESIDUAL, row), block->inputs[ROLE_GAMMA],
+                            block->inputs[ROLE_BETA], &block->results[row]);
+}
+
+/* Of y as x s + t, s = gamma rstd. */
+static double layernorm_reach(const metrics_row *row, const double *x, size_t column)
+{
+    const ln_row_facts *facts = &row->answer->facts;
+    double q = row->convention->eps_place == LN_EPS_QUOTIENT ? row->convention->eps : 0;
+    return gamma_size(row, column) * (facts->rstd * (fabs(x[column]) + fabs(facts->mean)) + q) +
+           fabs(beta_at(row, column));
+}
+
+static judged_statistic layernorm_statistic(const ln_reference_result *answer, size_t role,
+                                            double given)
+{
+    const ln_row_facts *facts = &answer->facts;
+    double rms = hypot(facts->mean, sqrt(facts->var));
+    if (role == ROLE_MEAN)
+        return (judged_statistic){.exact = facts->mean,
+                                  .off = fabs(given - facts->mean),
+                                  .size = fabs(facts->mean),
+                                  .weight = facts->rstd,
+                                  .error = rms > 0 ? (given - facts->mean) / rms : NAN};
+    return (judged_statistic){.exact = facts->rstd,
+                              .off = fabs(given / facts->rstd - 1),
+                              .size = 1,
+                              .weight = answer->max_xhat,
+                              .error = facts->rstd > 0 ? (given - facts->rstd) / facts->rstd : NAN,
+                              .relative = true};
+}
+
+/* ---- the sum with a residual, which is rounded to the storage type before it is normalised ---- */
+
+/* Two roundings are one here (Figueroa 1995: 53 >= 2 p + 2), and f64 is added as it is. */
+static double layernorm_sum(const judge_block *block, size_t i)
+{
+    return stored_in(block->storage, sum_in_double(block, i));
+}
+
+static double layernorm_taken(const judge_block *block, const metrics_row *row, size_t at, size_t i,
+                              const void *which)
+{
+    (void)which;
+    return gamma_at(row, i) * row->answer->facts.rstd *
+           (sum_in_double(block, at) - layernorm_sum(block, at));
+}
+
+static uint64_t layernorm_rounded_otherwise(const judge_block *block, const void *y)
+{
+    bool is = block->inputs[ROLE_RESIDUAL] && judge_follows(block, y, layernorm_taken, NULL);
+    return (uint64_t)is << MISTAKE_SUM;
+}
+
+/* ---- any order of summation ---- */
+
+/* Formulas that are covered: sums of x and x^2, two passes, and running means with merges (Welford; Chan, Golub,
+ * LeVeque), in any order and any number of lanes; (x - mean) rstd, x rstd - mean rstd, and both with gamma folded
+ * in.
+ *
+ * The proof, in the model of kernels/bounds/bounds.h: fl(a op b) = (a op b)(1 + e) + t, |e| <= u, and |t| <=
+ * tiny where the result is subnormal; u is the accumulator's unit, a that of the arithmetic behind
+ * the sums (the coarser of the accumulator's and the storage type's, but f32's for 16-bit rows,
+ * which nobody computes in). mu, V: exact mean and biased variance; A = sum |x| / N; Q = V + mu^2;
+ * D = max |x - mu|; r = exact rstd.
+ *
+ * Sums. A sum of N terms in any order is fl(sum) = sum t_i (1 + e_i), |e_i| <= g, since no term goes
+ * through more than N - 1 additions, one rounding of its own and three of what the sum is divided
+ * or multiplied by: g = gamma(N + 4) = (N + 4) u / (1 - (N + 4) u) (Higham, "Accuracy and Stability
+ * of Numerical Algorithms", 2nd ed., 3.1 and 4.2). No claim where (N + 4) u >= 1/2.
+ *     |mean' - mu| <= delta = g A + tiny, or E as below where means run.
+ * Where roundings are independent and zero on average, g may be exp(l sqrt(n) u + n u^2 / (1 - u))
+ * - 1, n = N + 4, but with a probability of 2 n exp(-l^2 (1 - u)^2 / 2) at most (Higham and Mary,
+ * "A New Approach to Probabilistic Rounding Error Analysis", SIAM J. Sci. Comput. 41, 2019, theorem
+ * 2.4, over n terms); l is solved from `chance`.
+ *
+ * Variance, N times it divided by N - ddof.
+ *   Sum of squares less the square of the mean:
+ *     |V' - V| <= g Q + 2 |mu| delta + delta^2 + 4 u (Q + mu^2) + 4 tiny.
+ *   Two passes: sum (x - mean')^2 / N = V + (mean' - mu)^2, so |V' - V| <= g (V + delta^2) + delta^2
+ *     + 4 tiny: no more than the above, as g < 1 and delta <= g sqrt(Q) + tiny.
+ *   Running means of n = ceil(N / 2^L) elements a lane and L levels of merges (for every L):
+ *     F / N + gamma(n + 2 L + 7)(V + F / N) + 4 tiny, with E and F as kernels/statistics/
+ *     welford_lanes.h proves them.
+ *   `lost` is the largest of these, times N / (N - ddof), and 4 u S for the divisor and the sum with
+ *   eps, S = N V / (N - ddof).
+ *
+ * rstd. W = S + eps in the variance: |W' / W - 1| <= q = lost / W (1 + 4 u) + 4 u; q >= 1/2: no
+ * claim. 1 / sqrt: rho = 1 / sqrt(1 - q) - 1 + 4 u. On the std: |sqrt(S') - sqrt(S)| <= lost /
+ * sqrt(S) and S' may not be negative: lost < S, or nothing is claimed; q = (lost / sqrt(S)) /
+ * (sqrt(S) + eps), rho = q / (1 - q) + 6 u.
+ *
+ * xhat. Each form is a sum of products of x, mean', r' with at most six roundings, each of a number
+ * of at most r (1 + rho)(|mu| + D + delta):
+ *     |xhat' - xhat| <= r (1 + rho)(delta + 6 a (|mu| + D + delta)) + r D rho + 6 a eps,
+ * eps where it is on the quotient. Affine: five roundings of numbers of at most |gamma| |xhat| +
+ * |beta|, of 16-bit rows each perhaps to the storage type (v), and the last to it always:
+ * affine_rel = 5 max(a, v) + v.
+ *
+ * Overflow: no claim where N Q or N A may come within a factor 4 of the accumulator's largest
+ * number, nor where var and eps are subnormal, which estimates of a root take for 0. Underflow: squares below tiny are lost, which is in `lost`; a kernel that flushes loses up
+ * to its least normal number of every x, mean and y: that stands for tiny then, and for v of the
+ * results through affine_rel of the smallest scale, added to xhat_abs.
+ *
+ * Facts are doubles within one ulp; a factor 1 + 1e-12 pays for that, as there. */
+
+static const double slack = 1 + 1e-12;
+static const order_answer no_claim = {{INFINITY, 0},
+                                      {[ROLE_MEAN] = INFINITY, [ROLE_RSTD] = INFINITY}};
+
+/* Running means and merges: what welford_lanes.h proves for n elements a lane and L levels. The sums
+ * in it of N roundings of one kind take `chance` too. Raises *lost and *delta. */
+static void take_running(const order_question *asked, const ln_row_facts *facts,
+                         const arithmetic *sums, unsigned levels, double *lost, double *delta)
+{
+    double u = sums->unit, all = (double)asked->hidden, L = levels;
+    double n = ceil(all / exp2(L)), g4 = gamma_of(4, u), V = facts->var;
+    double S = sqrt(V + facts->mean * facts->mean);
+    double growth = exp(n * u + g4 * (1 + log(n)));
+    double chain = asked->chance > 0 ? gamma_with(n, u, asked->chance) / u : n;
+    double P = fmin(chain * S, facts->max_abs * (chain + 1) / 2);
+    double e = growth * (2 * sqrt(2) * g4 * sqrt(V) + u * P + sums->tiny * (n + 1) / 2);
+    double E = pow(1 + gamma_of(5, u), L) * (e + g4 * sqrt(L * V) + L * (u * S + sums->tiny));
+    double off = E * sqrt(V) * sqrt((1 + sqrt(2)) * (1 + sqrt(2)) + 4 * L) + (1 + L) * E * E;
+    off += gamma_with(n + 2 * L + 7, u, asked->chance) * (V + off) + 4 * sums->tiny;
+    *lost = fmax(*lost, off);
+    *delta = fmax(*delta, E);
+}
+
+/* *delta: of sums; raised to that of any formula. */
+static double lost_of_var(const order_question *asked, const ln_row_facts *facts,
+                          const arithmetic *sums, double g, double *delta)
+{
+    double u = sums->unit, mu = fabs(facts->mean), Q = facts->var + mu * mu;
+    double lost = g * Q + (2 * mu + *delta) * *delta + 4 * u * (Q + mu * mu) + 4 * sums->tiny;
+    for (unsigned levels = 0; levels < 64 && asked->hidden >> levels > 0; levels++)
+        take_running(asked, facts, sums, levels, &lost, delta);
+    return lost;
+}
+
+static order_answer layernorm_any_order(const order_question *asked, const ln_row_facts *facts)
+{
+    const ln_convention *convention = asked->convention;
+    arithmetic sums = arithmetic_of(asked->accumulator, asked->flushes);
+    double n = (double)asked->hidden, mu = fabs(facts->mean), r = facts->rstd;
+    double g = gamma_with(n + 4, sums.unit, asked->chance);
+    double Q = facts->var + mu * mu;
+    if (!isfinite(r) || !isfinite(g) || !rstd_is_ordinary(asked->accumulator, asked->storage, r) ||
+        asked->hidden <= (size_t)convention->ddof || !(4 * n * Q < sums.largest) ||
+        !(4 * n * facts->mean_abs < sums.largest))
+        return no_claim;
+    double delta = g * facts->mean_abs + sums.tiny;
+    double divided = n / (n - convention->ddof);
+    double lost = lost_of_var(asked, facts, &sums, g, &delta) * divided;
+    double rho = rstd_error(convention, facts->var * divided, lost, sums.unit);
+    if (!isfinite(rho))
+        return no_claim;
+    double a = unit_behind(asked), v = unit_roundoff(asked->storage);
+    double eps = convention->eps_place == LN_EPS_QUOTIENT ? convention->eps : 0;
+    double xhat = r * (1 + rho) * (delta + 6 * a * (mu + facts->max_dev + delta)) +
+                  r * facts->max_dev * rho + 6 * a * eps + 4 * sums.tiny;
+    if (asked->flushes)
+        xhat += r * (1 + rho) * 4 * arithmetic_of(asked->storage, true).tiny;
+    return (order_answer){{xhat * slack, 5 * fmax(a, v) + v},
+                          {[ROLE_MEAN] = (delta + 4 * sums.unit * (mu + delta)) * slack,
+                           [ROLE_RSTD] = (rho + sums.unit) * slack}};
+}
+
+/* ---- the ways of the textbook ---- */
+
+/* The sum of squares less the square of the mean, two passes, running means, and one pass about the first
+ * element. A statistic counts as 2 ULP of the accumulator off.
+ *
+ * The error of a way is that of its mean and rstd, dm and dr, as they come out at element i,
+ *     gamma_i (xhat_i dr - r' dm) / ulp(scale_i),
+ * of which the largest is at most |dr| max_i |gamma_i xhat_i| / ulp_i + |r' dm| max_i |gamma_i| /
+ * ulp_i: so a way costs two sums and no look at each element. What the rest rounds is measured on
+ * one way, with (x - mean) rstd gamma + beta and with both folded into x s + t.
+ *
+ * One order may be right by luck where the next one is not: 0.1 added up in lanes of powers of two,
+ * or sums of squares whose last roundings cancel. So each way is given what N independent roundings
+ * and the last few cost in any order: (4 + sqrt(N)) u |mean| of the mean; of m2,
+ * u N (4 var + (4 + sqrt(N)) mean^2) for the sum of squares less the square of the mean, 4 u N
+ * sqrt(var (var + mean^2)) for running means (Chan, Golub, LeVeque 1983), 4 u N var + N dm^2 for two
+ * passes; and of each square what underflow takes. Where m2 may be negative by that, or squares of
+ * twice the largest element may overflow in a sum (of x less a pivot, say), or var and eps are
+ * subnormal (estimates of a root take that for 0), nothing is known of the row. */
+
+static const textbook_errors nothing_known = {
+    .row_ulp = INFINITY, .statistics = {[ROLE_MEAN] = INFINITY, [ROLE_RSTD] = INFINITY}};
+
+/* A row's mean and sum of squared deviations as a way finds them. */
+typedef struct moments {
+    double mean, m2;
+} moments;
+
+static moments running(ln_type type, const double *x, size_t count)
+{
+    moments found = {0, 0};
+    for (size_t i = 0; i < count; i++) {
+        double before = rounded_to(type, x[i] - found.mean);
+        found.mean = rounded_to(
+            type, found.mean + rounded_to(type, before / rounded_to(type, (double)(i + 1))));
+        double after = rounded_to(type, x[i] - found.mean);
+        found.m2 = rounded_to(type, found.m2 + rounded_to(type, before * after));
+    }
+    return found;
+}
+
+static double rstd_of(ln_type type, const metrics_row *row, double m2)
+{
+    const ln_convention *convention = row->convention;
+    double count = rounded_to(type, (double)row->hidden - convention->ddof);
+    double eps = rounded_to(type, convention->eps), var = rounded_to(type, m2 / count);
+    if (convention->eps_place == LN_EPS_VAR)
+        var = rounded_to(type, var + eps);
+    double std = rounded_to(type, sqrt(var));
+    if (convention->eps_place == LN_EPS_STD)
+        std = rounded_to(type, std + eps);
+    return rounded_to(type, 1 / std);
+}
+
+/* The largest |gamma_i xhat_i| and |gamma_i| in ulps of element i. */
+typedef struct row_leverage {
+    double deviation, offset;
+} row_leverage;
+
+static row_leverage leverage_of(const metrics_row *row, const double *x)
+{
+    const ln_row_facts *facts = &row->answer->facts;
+    type_format format = format_of(row->storage);
+    row_leverage most = {0, 0};
+    for (size_t i = 0; i < row->hidden; i++) {
+        double gamma = gamma_size(row, i) / ulp_in(format, element_scale(row, i));
+        most.deviation = fmax(most.deviation, gamma * fabs(x[i] - facts->mean) * facts->rstd);
+        most.offset = fmax(most.offset, gamma);
+    }
+    return most;
+}
+
+/* A way whose m2 may as well have come out `off` lower or higher, and whose mean is given two ULP
+ * more: an order that happens to be right here says nothing of the next one. */
+static void take_way(ln_type type, const metrics_row *row, const row_leverage *most,
+                     const moments *way, double off, textbook_errors *worst)
+{
+    const ln_row_facts *facts = &row->answer->facts;
+    double low = rstd_of(type, row, way->m2 + off), high = rstd_of(type, row, way->m2 - off);
+    double n = (double)row->hidden;
+    double dm =
+        fabs(way->mean - facts->mean) + (4 + sqrt(n)) * unit_roundoff(type) * fabs(facts->mean);
+    double dr = fmax(fabs(low / facts->rstd - 1), fabs(high / facts->rstd - 1));
+    double off_by = dr * most->deviation + high * dm * most->offset;
+    if (!isfinite(off_by) || !isfinite(low)) {
+        *worst = nothing_known;
+        return;
+    }
+    worst->row_ulp = fmax(worst->row_ulp, off_by);
+    worst->statistics[ROLE_MEAN] = fmax(worst->statistics[ROLE_MEAN], dm);
+    worst->statistics[ROLE_RSTD] = fmax(worst->statistics[ROLE_RSTD], dr);
+}
+
+/* What rounding behind the sums costs: mean and rstd as two passes in one chain give them. */
+static double error_of_rest(ln_type type, const metrics_row *row, const double *x,
+                            const moments *way)
+{
+    ln_affine affine = row->convention->affine;
+    double rstd = rstd_of(type, row, way->m2), worst = 0;
+    double q = row->convention->eps_place == LN_EPS_QUOTIENT ? row->convention->eps : 0;
+    for (size_t i = 0; i < row->hidden; i++) {
+        size_t at = affine == LN_AFFINE_SCALAR ? 0 : i;
+        double gamma = ln_has_gamma(affine) ? load(row->param, row->gamma, at) : 1;
+        double beta = beta_at(row, i);
+        if (affine == LN_AFFINE_GAMMA1)
+            gamma = rounded_to(type, 1 + gamma);
+        double xhat =
+            rounded_to(type, rounded_to(type, rounded_to(type, x[i] - way->mean) * rstd) + q);
+        double direct = rounded_to(type, rounded_to(type, xhat * gamma) + beta);
+        double s = rounded_to(type, rstd * gamma);
+        double t = rounded_to(type, rounded_to(type, beta + rounded_to(type, q * gamma)) -
+                                        rounded_to(type, way->mean * s));
+        double folded = rounded_to(type, rounded_to(type, x[i] * s) + t);
+        double most = fmax(fabs(row_ulp_of(row, i, direct)), fabs(row_ulp_of(row, i, folded)));
+        worst = fmax(worst, most);
+        if (isnan(most) && isfinite(load(row->storage, row->answer->rounded, i)))
+            return INFINITY;
+    }
+    return worst + 0.5; /* the storage type's own rounding */
+}
+
+/* Both formulas with sums in one order; `way` is left as two passes find it. */
+static void take_order(textbook *book, ln_type type, const metrics_row *row, const double *x,
+                       int order, const row_leverage *most, moments *way, textbook_errors *worst)
+{
+    const ln_row_facts *facts = &row->answer->facts;
+    size_t hidden = row->hidden;
+    double unit = unit_roundoff(type), n = (double)hidden, mean = facts->mean;
+    double sum = add_in_order(type, x, hidden, order);
+    way->mean = rounded_to(type, sum / rounded_to(type, (double)hidden));
+    for (size_t i = 0; i < hidden; i++)
+        book->terms[i] = rounded_to(type, x[i] * x[i]);
+    way->m2 = rounded_to(type, add_in_order(type, book->terms, hidden, order) -
+                                   rounded_to(type, sum * way->mean));
+    take_way(type, row, most, way, unit * n * (4 * facts->var + (4 + sqrt(n)) * mean * mean),
+             worst);
+    for (size_t i = 0; i < hidden; i++) {
+        double off = rounded_to(type, x[i] - way->mean);
+        book->terms[i] = rounded_to(type, off * off);
+    }
+    way->m2 = add_in_order(type, book->terms, hidden, order);
+    double dm = fabs(way->mean - facts->mean) + (4 + sqrt(n)) * unit * fabs(mean);
+    take_way(type, row, most, way, 4 * unit * n * facts->var + n * dm * dm, worst);
+}
+
+static const double near_mean = 3; /* std */
+
+/* Sums of x less its first element (Chan, Golub, LeVeque 1983). Only where that lies as near to the
+ * mean as most elements do: where it lies far off, as in rows that begin with a spike, the way loses
+ * digits that the others keep, and is no measure. */
+static void take_pivot(textbook *book, ln_type type, const metrics_row *row, const double *x,
+                       const row_leverage *most, double pivot, double near, textbook_errors *worst)
+{
+    const ln_row_facts *facts = &row->answer->facts;
+    double n = (double)row->hidden, off = pivot - facts->mean;
+    if (!(fabs(off) <= near * sqrt(facts->var)))
+        return;
+    for (int order = 0; order < SUM_ORDERS; order++) {
+        moments way;
+        for (size_t i = 0; i < row->hidden; i++)
+            book->terms[i] = rounded_to(type, x[i] - pivot);
+        double sum = add_in_order(type, book->terms, row->hidden, order);
+        double mean = rounded_to(type, sum / rounded_to(type, n));
+        for (size_t i = 0; i < row->hidden; i++)
+            book->terms[i] = rounded_to(type, book->terms[i] * book->terms[i]);
+        way.m2 = rounded_to(type, add_in_order(type, book->terms, row->hidden, order) -
+                                      rounded_to(type, sum * mean));
+        way.mean = rounded_to(type, pivot + mean);
+        take_way(type, row, most, &way, 4 * unit_roundoff(type) * n * (facts->var + off * off),
+                 worst);
+    }
+}
+
+/* Whether every way finds equal elements equal, so that 0 / 0 is what comes out: all sums of N elements and
+ * squares are exact, or N - 1 is 0. */
+static bool is_surely_undefined(ln_type type, double element, size_t hidden, int ddof)
+{
+    const double most = ceil(log2((double)hidden)), precision = -log2(unit_roundoff(type));
+    const double square = element * element;
+    int exponent, bits = 0; /* from the first to the last that is set */
+    for (double left = frexp(fabs(element), &exponent); left != 0; bits++)
+        left = 2 * left - floor(2 * left);
+    return hidden == (size_t)ddof ||
+           (2 * bits + most <= precision && (element == 0 || square > ln_ulp(type, 0)) &&
+            16 * square * (double)hidden < largest_power(type));
+}
+
+static textbook_errors layernorm_textbook(textbook *book, const metrics_row *row, const double *x,
+                                          ln_type accumulator)
+{
+    const ln_row_facts *facts = &row->answer->facts;
+    double n = (double)row->hidden, unit = unit_roundoff(accumulator), var = facts->var;
+    textbook_errors made = nothing_known;
+    if (!isfinite(facts->rstd)) {
+        made.undefined = isfinite(facts->max_abs) && facts->max_dev == 0 &&
+                         is_surely_undefined(accumulator, x[0], row->hidden, row->convention->ddof);
+        return made;
+    }
+    if (!(16 * n * facts->max_abs * facts->max_abs < largest_power(accumulator)) ||
+        !rstd_is_ordinary(accumulator, row->storage, facts->rstd))
+        return made;
+    textbook_reserve(book, row->hidden);
+    row_leverage most = leverage_of(row, x);
+    moments way = running(accumulator, x, row->hidden);
+    made = (textbook_errors){0};
+    take_way(accumulator, row, &most, &way,
+             4 * unit * n * sqrt(var * (var + facts->mean * facts->mean)), &made);
+    double rest = 0;
+    for (int order = 0; order < SUM_ORDERS; order++) {
+        take_order(book, accumulator, row, x, order, &most, &way, &made);
+        if (order == 0)
+            rest = error_of_rest(accumulator, row, x, &way);
+    }
+    take_pivot(book, accumulator, row, x, &most, x[0], near_mean, &made);
+    made.row_ulp += rest;
+    /* In ULP of the root mean square and of rstd: less than that is no error. */
+    made.statistics[ROLE_MEAN] =
+        fmax(made.statistics[ROLE_MEAN],
+             4 * unit * hypot(facts->mean, sqrt(var)) + n * ln_ulp(accumulator, 0));
+    /* An order that happens to be right on this row says nothing of the next one. */
+    made.statistics[ROLE_RSTD] = fmax(made.statistics[ROLE_RSTD], fmax(4, 2 + sqrt(n) / 2) * unit);
+    return made;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double left = *(const double *)a, right = *(const double *)b;
+    return (left > right) - (left < right);
+}
+
+/* Also those that lose more than the others on some rows: sums of sorted values, in one chain, and a pivot
+ * far from the mean. */
+static textbook_errors layernorm_poorest(textbook *book, const metrics_row *row, const double *x,
+                                         ln_type accumulator)
+{
+    textbook_errors worst = layernorm_textbook(book, row, x, accumulator);
+    moments way;
+    if (!isfinite(worst.statistics[ROLE_RSTD]))
+        return worst;
+    double *sorted = allocate_copy(x, row->hidden * sizeof *sorted);
+    qsort(sorted, row->hidden, sizeof *sorted, by_value);
+    row_leverage most = leverage_of(row, x);
+    for (int order = 0; order < 2; order++) /* the least first, and the greatest */
+        take_order(book, accumulator, row, sorted, order, &most, &way, &worst);
+    free(sorted);
+    double pivot =
+        x[0]; /* of the first elements, which pivots are made of, the farthest from the mean */
+    for (size_t i = 1; i < row->hidden && i < 8; i++)
+        if (fabs(x[i] - row->answer->facts.mean) > fabs(pivot - row->answer->facts.mean))
+            pivot = x[i];
+    take_pivot(book, accumulator, row, x, &most, pivot, INFINITY, &worst);
+    return worst;
+}
+
+const operation_judging layernorm_judging = {.answer = layernorm_answer,
+                                             .any_order = layernorm_any_order,
+                                             .textbook = layernorm_textbook,
+                                             .poorest = layernorm_poorest,
+                                             .mistakes = norm_mistakes,
+                                             .say_mistake = norm_say_mistake,
+                                             .reach = layernorm_reach,
+                                             .statistic = layernorm_statistic,
+                                             .added = layernorm_sum,
+                                             .sum = layernorm_sum,
+                                             .rounded_otherwise = layernorm_rounded_otherwise};
