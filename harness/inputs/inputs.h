@@ -5,9 +5,30 @@
 
 #include "domain/operation.h"
 
-struct input_place;
-/* Fills a row of place->hidden elements. */
-typedef void input_maker(const struct input_place *place, float *x);
+/* Families that must not share their numbers draw from streams of their own. */
+typedef enum input_stream {
+    STREAM_NORMAL,
+    STREAM_UNIFORM,
+    STREAM_OFFSET,
+    STREAM_SPIKE,
+    STREAM_OUTLIER,
+    STREAM_OUTLIER_CHANNEL,
+    STREAM_ALTERNATING,
+    STREAM_HUGE,
+    STREAM_SUBNORMAL,
+    STREAM_SPECIAL,
+    STREAM_GAMMA,
+    STREAM_BETA,
+    STREAM_SHAPE,
+    STREAM_CHOICE,
+    STREAM_SCALE,
+    STREAM_CANCEL,
+    STREAM_WIDE
+} input_stream;
+
+/* An element of a row that is made from those streams (inputs.c). */
+struct made_element;
+
 /* Fills the parameters, which have room for hidden elements, by role. */
 typedef void parameter_maker(const ln_convention *convention, uint64_t seed, size_t hidden,
                              float *const made[ROLES_MOST]);
@@ -20,7 +41,10 @@ typedef struct input_family {
     bool without_eps; /* and, at every size, under the first one without its eps */
     bool extreme; /* its values lie at the ends of the type's range (squares overflow or underflow),
                      or are none: what an answer tells apart from rows that a layer meets */
-    input_maker *make;
+    /* Makes one element, and then may change the row; NULL: offset rows. The streams that it draws from. */
+    double (*element)(struct made_element *at);
+    void (*finish)(struct made_element *at, float *x);
+    input_stream stream, other;
     parameter_maker *parameters; /* NULL: input_affine() */
     size_t needs;                /* the role without which it is none */
 } input_family;
@@ -74,5 +98,23 @@ void input_parameters(const char *input, const operation_call *call, uint64_t se
  * next table, the one that may be left out from another input (NULL: none); and the parameters. */
 void input_call(const char *input, const char *residual, const operation_call *call, uint64_t seed,
                 size_t first);
+
+/* ---- parts of it, for tests ---- */
+
+/* The standard normal quantile of (bits + 1/2) / 2^32, to about 7 digits. Symmetric: the complement of the bits gives
+ * the negative. |value| < 6.34. */
+double normal_from_bits(uint32_t bits);
+
+/* Parameters that every input has: never all equal; one element each under LN_AFFINE_SCALAR. What a form does not
+ * have is not written. */
+parameter_maker input_affine;
+/* In f32, from which the other types are made. */
+void input_parameters_f32(const char *input, const ln_convention *convention, uint64_t seed,
+                          size_t hidden, float *const made[ROLES_MOST]);
+
+/* The rows of the family kappa: from 1 to the most that type and hidden can have, in equal ratios; and the last
+ * kappa of the type's sweep. */
+enum { KAPPA_ROWS = 18 };
+double offset_kappa_most(ln_type type);
 
 #endif

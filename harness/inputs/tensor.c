@@ -77,20 +77,6 @@ static void leave_to_arena(void *memory, void *place)
     (void)memory, (void)place;
 }
 
-static void bytes_unpack(byte_source *source)
-{
-    source->is_deflated = true;
-    if (source->left / DEFLATE_MOST > source->stored)
-        die(EXIT_CODE_USAGE,
-            "%s: claims to unpack %llu bytes to %llu: at most %d times as many were expected",
-            source->path, (unsigned long long)source->stored, (unsigned long long)source->left,
-            DEFLATE_MOST);
-    source->unpacker =
-        (z_stream){.zalloc = take_for_zlib, .zfree = leave_to_arena, .opaque = source->memory};
-    if (inflateInit2(&source->unpacker, -MAX_WBITS) != Z_OK)
-        memory_is_out(0);
-}
-
 /* One step; `room` bytes may come out. Returns zlib's status. */
 static int unpack(byte_source *source, unsigned char *to, uInt room, const char *field)
 {
@@ -137,23 +123,7 @@ static void bytes_take(byte_source *source, void *to, size_t count, const char *
     }
 }
 
-/* Of a member: the checksum, and that its packed bytes end where its bytes do. */
-static void bytes_end(byte_source *source)
-{
-    unsigned char more;
-    int status = source->is_deflated ? Z_OK : Z_STREAM_END;
-    while (status == Z_OK) {
-        status = unpack(source, &more, 1, "end");
-        if (source->unpacker.avail_out == 0)
-            die(EXIT_CODE_USAGE, "%s: unpacks to more bytes than the archive's directory says",
-                source->path);
-    }
-    if (source->is_member &&
-        (source->checksum != source->expected_checksum || status != Z_STREAM_END))
-        die(EXIT_CODE_USAGE, "%s: its checksum is not the archive's: it is damaged", source->path);
-}
-
-/* The names that a file has, for an error: "x, y, gamma". */
+/* The tensors that a file has: their number, and their names for an error, "x, y, gamma". */
 typedef struct name_list {
     char text[200];
     size_t count;
@@ -162,10 +132,10 @@ typedef struct name_list {
 static void name_list_add(name_list *list, const char *name, size_t length)
 {
     size_t used = strlen(list->text), room = sizeof list->text - used;
-    if (list->count++ == 0)
-        snprintf(list->text, room, "%.*s", (int)(length < 100 ? length : 100), name);
-    else if (length + 8 < room)
-        snprintf(list->text + used, room, ", %.*s", (int)length, name);
+    const char *before = list->count++ > 0 ? ", " : "";
+    if (used == 0 || length + 8 < room)
+        snprintf(list->text + used, room, "%s%.*s", before, (int)(length < 100 ? length : 100),
+                 name);
     else if (room > 6 && strcmp(list->text + used - 3, "...") != 0)
         snprintf(list->text + used, room, ", ...");
 }
@@ -226,44 +196,38 @@ static void take_string(header_cursor *cursor, const char *field, char string[24
     cursor->next = end + 1;
 }
 
-static size_t take_size(header_cursor *cursor)
-{
-    size_t value = 0;
-    take_word(cursor, "");
-    const char *begin = cursor->next;
-    for (; cursor->next < cursor->end && *cursor->next >= '0' && *cursor->next <= '9';
-         cursor->next++)
-        if (__builtin_mul_overflow(value, (size_t)10, &value) ||
-            __builtin_add_overflow(value, (size_t)(*cursor->next - '0'), &value))
-            die_at(cursor, "shape", "a size that fits this machine");
-    if (cursor->next == begin)
-        die_at(cursor, "shape", "a size or ')'");
-    take_word(cursor, "L");
-    return value;
-}
-
 /* (), (3,), (3, 4) or (3, 4,) */
 static void take_shape(header_cursor *cursor, tensor_form *form)
 {
     bool comma = true;
-    form->dimensions = 0;
     if (!take_word(cursor, "("))
         die_at(cursor, "shape", "a tuple such as (3, 4)");
     while (!take_word(cursor, ")")) {
+        const char *const begin = cursor->next; /* behind blanks */
+        size_t value = 0;
         if (!comma)
             die_at(cursor, "shape", "',' or ')'");
         if (form->dimensions == TENSOR_MAX_DIMENSIONS)
             die_at(cursor, "shape", "at most 32 dimensions");
-        form->shape[form->dimensions++] = take_size(cursor);
+        for (; cursor->next < cursor->end && *cursor->next >= '0' && *cursor->next <= '9';
+             cursor->next++)
+            if (__builtin_mul_overflow(value, (size_t)10, &value) ||
+                __builtin_add_overflow(value, (size_t)(*cursor->next - '0'), &value))
+                die_at(cursor, "shape", "a size that fits this machine");
+        if (cursor->next == begin)
+            die_at(cursor, "shape", "a size or ')'");
+        take_word(cursor, "L");
+        form->shape[form->dimensions++] = value;
         comma = take_word(cursor, ",");
     }
     if (form->dimensions == 1 && !comma)
         die_at(cursor, "shape", "a tuple such as (3,), its comma was missing");
 }
 
+static const char *const keys[] = {"descr", "fortran_order", "shape"};
+
 static void take_entry(header_cursor *cursor, tensor_form *form, unsigned *seen)
 {
-    static const char *const keys[] = {"descr", "fortran_order", "shape"};
     char name[24];
     unsigned key = 0;
     take_string(cursor, "key", name);
@@ -326,10 +290,7 @@ static void npy_open(byte_source *source, tensor_form *form)
         die_at(&cursor, "end", "nothing behind the dictionary");
     if (seen != 7)
         die(EXIT_CODE_USAGE, "%s: npy header lacks %s: expected descr, fortran_order and shape",
-            source->path,
-            !(seen & 1)   ? "descr"
-            : !(seen & 2) ? "fortran_order"
-                          : "shape");
+            source->path, keys[__builtin_ctz(~seen)]);
 }
 
 /* ---- npz: a zip file, APPNOTE.TXT 6.3.9 (pkware.com/appnote), sections 4.3 and 4.5.3 ---- */
@@ -523,8 +484,18 @@ static void npz_open(byte_source *source, const char *name)
     source->expected_checksum = found->checksum;
     source->stored = found->packed;
     source->left = found->unpacked;
-    if (found->method == DEFLATED)
-        bytes_unpack(source);
+    source->is_deflated = found->method == DEFLATED;
+    if (!source->is_deflated)
+        return;
+    if (source->left / DEFLATE_MOST > source->stored)
+        die(EXIT_CODE_USAGE,
+            "%s: claims to unpack %llu bytes to %llu: at most %d times as many were expected",
+            source->path, (unsigned long long)source->stored, (unsigned long long)source->left,
+            DEFLATE_MOST);
+    source->unpacker =
+        (z_stream){.zalloc = take_for_zlib, .zfree = leave_to_arena, .opaque = source->memory};
+    if (inflateInit2(&source->unpacker, -MAX_WBITS) != Z_OK)
+        memory_is_out(0);
 }
 
 /* ---- safetensors: huggingface.co/docs/safetensors, "Format" ---- */
@@ -549,24 +520,6 @@ static uint64_t span_of(const byte_source *source, const char *name, json_t *ent
         die_of_entry(source, name,
                      "data_offsets: lie outside of the file; it is truncated or damaged");
     return (uint64_t)json_integer_value(begin);
-}
-
-static void form_of(const byte_source *source, const char *name, json_t *entry, tensor_form *form)
-{
-    const char *dtype = json_string_value(json_object_get(entry, "dtype"));
-    json_t *shape = json_object_get(entry, "shape");
-    if (!dtype || strlen(dtype) >= sizeof form->descr)
-        die_of_entry(source, name, "dtype: expected a type such as \"F32\"");
-    strcpy(form->descr, dtype);
-    if (!json_is_array(shape) || json_array_size(shape) > TENSOR_MAX_DIMENSIONS)
-        die_of_entry(source, name, "shape: expected at most 32 sizes, such as [4, 768]");
-    form->dimensions = json_array_size(shape);
-    for (size_t i = 0; i < form->dimensions; i++) {
-        json_t *size = json_array_get(shape, i);
-        if (!json_is_integer(size) || json_integer_value(size) < 0)
-            die_of_entry(source, name, "shape: expected sizes, such as [4, 768]");
-        form->shape[i] = (size_t)json_integer_value(size);
-    }
 }
 
 /* Eight bytes with the length of a header in JSON, which gives each tensor's type, shape and place in the bytes
@@ -608,7 +561,20 @@ static void safetensors_open(byte_source *source, const char *name, tensor_form 
             "%s: safetensors header: its tensors have %llu bytes, and %llu are there: it is "
             "truncated or damaged",
             source->path, (unsigned long long)used, (unsigned long long)source->left);
-    form_of(source, key, entry, form);
+    const char *dtype = json_string_value(json_object_get(entry, "dtype"));
+    const json_t *shape = json_object_get(entry, "shape");
+    if (!dtype || strlen(dtype) >= sizeof form->descr)
+        die_of_entry(source, key, "dtype: expected a type such as \"F32\"");
+    strcpy(form->descr, dtype);
+    if (!json_is_array(shape) || json_array_size(shape) > TENSOR_MAX_DIMENSIONS)
+        die_of_entry(source, key, "shape: expected at most 32 sizes, such as [4, 768]");
+    form->dimensions = json_array_size(shape);
+    for (size_t i = 0; i < form->dimensions; i++) {
+        const json_t *extent = json_array_get(shape, i);
+        if (!json_is_integer(extent) || json_integer_value(extent) < 0)
+            die_of_entry(source, key, "shape: expected sizes, such as [4, 768]");
+        form->shape[i] = (size_t)json_integer_value(extent);
+    }
     const uint64_t begin = span_of(source, key, entry, &size);
     bytes_seek(source, PREFIX + length + begin);
     source->stored = source->left = size;
@@ -762,7 +728,18 @@ static void take_elements(byte_source *source, const tensor_form *form, tensor_a
             data[i + j] = data[i + size - 1 - j];
             data[i + size - 1 - j] = byte;
         }
-    bytes_end(source);
+    /* Of a member: that its packed bytes end where its bytes do, and the checksum. */
+    unsigned char more;
+    int status = source->is_deflated ? Z_OK : Z_STREAM_END;
+    while (status == Z_OK) {
+        status = unpack(source, &more, 1, "end");
+        if (source->unpacker.avail_out == 0)
+            die(EXIT_CODE_USAGE, "%s: unpacks to more bytes than the archive's directory says",
+                source->path);
+    }
+    if (source->is_member &&
+        (source->checksum != source->expected_checksum || status != Z_STREAM_END))
+        die(EXIT_CODE_USAGE, "%s: its checksum is not the archive's: it is damaged", source->path);
 }
 
 /* Finds the form of the file by its first bytes or by its ending, and leaves the source at the elements. */
@@ -981,20 +958,6 @@ void tensor_is_finite(const tensor_array *array, const char *path, const char *o
                 option, i, storage_load(array->dtype, array->data, i));
 }
 
-/* Rounds to the type; what is finite must stay so. */
-static void take_row(const tensor_array *array, const char *path, size_t row, size_t hidden,
-                     ln_type type, void *x)
-{
-    for (size_t i = 0; i < hidden; i++) {
-        size_t at = row * hidden + i;
-        double value = storage_load(array->dtype, array->data, at);
-        storage_store(type, x, i, value);
-        if (isfinite(value) && !isfinite(storage_load(type, x, i)))
-            die(EXIT_CODE_USAGE, "%s: element %zu is %g: beyond %s, whose largest number is %s",
-                path, at, value, dtype_name(type), type == LN_F16 ? "65504" : "3.4e38");
-    }
-}
-
 void input_rows_of_file(const char *path, ln_type type, size_t first, size_t count, size_t hidden,
                         void *x)
 {
@@ -1010,10 +973,18 @@ void input_rows_of_file(const char *path, ln_type type, size_t first, size_t cou
     for (size_t i = 0; i < count; i++) {
         size_t row = (first + i) % (array.elements / hidden);
         char *to = (char *)x + i * row_bytes;
-        if (array.dtype == type) /* bit for bit */
+        if (array.dtype == type) { /* bit for bit */
             memcpy(to, (const char *)array.data + row * row_bytes, row_bytes);
-        else
-            take_row(&array, path, row, hidden, type, to);
+            continue;
+        }
+        for (size_t c = 0; c < hidden; c++) { /* rounded; what is finite must stay so */
+            const double value = storage_load(array.dtype, array.data, row * hidden + c);
+            storage_store(type, to, c, value);
+            if (isfinite(value) && !isfinite(storage_load(type, to, c)))
+                die(EXIT_CODE_USAGE, "%s: element %zu is %g: beyond %s, whose largest number is %s",
+                    path, row * hidden + c, value, dtype_name(type),
+                    type == LN_F16 ? "65504" : "3.4e38");
+        }
     }
     arena_free(&memory);
 }
