@@ -3,7 +3,7 @@
 #include "dispatch.h"
 #include "caches.h"
 #include "dispatch_table.h"
-#include "part.h"
+#include "pool.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

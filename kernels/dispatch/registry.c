@@ -1,9 +1,7 @@
 /* The library's front: which kernels there are, what this CPU can run, checks, dispatch. */
 #include "bounds/bounds.h"
-#include "calls.h"
 #include "dispatch.h"
 #include "kernel_table.h"
-#include "part.h"
 #include "pool.h"
 #include "rmsnorm.h"
 
@@ -86,14 +84,8 @@ static const char *why_not(const ln_problem *problem, ln_operation operation, in
 
 /* ---- The kernels ---- */
 
-/* No statistics use more than 4 sums of a row (two sweeps, of t and of t^2). That one of them fails
+/* The probable bound: no statistics use more than 4 sums of a row (two sweeps, of t and of t^2). That one of them fails
  * has a probability of 4 times 2 exp(-lambda^2 / 2) at most. */
-static ln_bound probable_bound(const bounded_row *kernel, const ln_problem *problem,
-                               const ln_row_facts *facts, double chance)
-{
-    return ln_bound_of(kernel, problem, facts, sqrt(2 * log(8 / chance)));
-}
-
 #define DEFINE_BOUNDS(NAME, STATISTICS, APPLY, STORAGE, ITEM, SUM, LANES, UNROLL, CHUNK, TILE,     \
                       FMA)                                                                         \
     static const bounded_row bounded_##NAME = {.moments = ln_moments_##STATISTICS,                 \
@@ -113,7 +105,7 @@ static ln_bound probable_bound(const bounded_row *kernel, const ln_problem *prob
     static ln_bound probable_##NAME(const ln_problem *problem, const ln_row_facts *facts,          \
                                     double chance)                                                 \
     {                                                                                              \
-        return probable_bound(&bounded_##NAME, problem, facts, chance);                            \
+        return ln_bound_of(&bounded_##NAME, problem, facts, sqrt(2 * log(8 / chance)));            \
     }
 LN_BOUND_TABLE(DEFINE_BOUNDS)
 
@@ -198,27 +190,213 @@ LN_RMS_KERNEL_TABLE(DECLARE_RMS_PRESENT, DECLARE_RMS_ABSENT)
      .supports = supports_##NAME,                                                                  \
      .run = run_##NAME},
 
+/* ---- The calls among the kernels ----
+ *
+ * ln_layernorm() and ln_rmsnorm() themselves among the kernels that they choose from: what a caller gets,
+ * with checks, choice and its own threads, is judged, timed and compared as library_fast_f32,
+ * library_fast_rms_f32 and so on. */
+
+/* Which function is called: with 1 thread ln_layernorm() or ln_rmsnorm(), else the parallel one. */
+static unsigned call_threads = 1;
+
+/* A call as its user would set it up. */
+typedef struct call {
+    ln_problem problem;
+    /* Where the kernel taken has sums of another type than the descriptor says: room for its mean
+     * and rstd, which are then converted. */
+    ln_type from, to;
+    void *mean, *rstd;
+} call;
+
+static ln_problem of_class(const ln_problem *problem, ln_accuracy accuracy)
+{
+    ln_problem own = *problem;
+    own.accuracy = accuracy;
+    return own;
+}
+
+/* NULL: there is none. */
+static const ln_kernel *kernel_for(const ln_problem *problem)
+{
+    int line = ln_dispatch(problem);
+    return line < 0 ? NULL : ln_kernel_at(problem->convention.operation, line);
+}
+
+static const char *call_supports(const ln_problem *problem, ln_accuracy accuracy)
+{
+    const ln_problem own = of_class(problem, accuracy);
+    const ln_kernel *kernel = kernel_for(&own);
+    if (kernel)
+        return kernel->supports(&own);
+    return own.convention.operation == LN_OPERATION_RMSNORM
+               ? "ln_rmsnorm() has no kernel of this class for these types"
+               : "ln_layernorm() has no kernel of this class for these types";
+}
+
+static void call_release(void *state)
+{
+    call *made = state;
+    free(made->mean);
+    free(made->rstd);
+    free(made);
+}
+
+static int call_prepare(const ln_problem *problem, ln_accuracy accuracy, void **state)
+{
+    call *made = calloc(1, sizeof *made);
+    if (!made)
+        return 1;
+    made->problem = of_class(problem, accuracy);
+    const ln_kernel *kernel = kernel_for(&made->problem);
+    made->from = kernel ? kernel->accumulator : LN_F64;
+    made->to = made->problem.storage == LN_F64 ? LN_F64 : LN_F32;
+    if (made->from != made->to) {
+        made->mean = calloc(made->problem.rows + 1, sizeof(double));
+        made->rstd = calloc(made->problem.rows + 1, sizeof(double));
+        if (!made->mean || !made->rstd) {
+            call_release(made);
+            return 1;
+        }
+    }
+    *state = made;
+    return 0;
+}
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* A bound holds for every number of rows, and so is the largest of the kernels that the class takes
+ * for some. */
+static ln_bound call_bound(const ln_problem *problem, ln_accuracy accuracy,
+                           const ln_row_facts *facts, double chance)
+{
+    const ln_problem own = of_class(problem, accuracy);
+    int lines[LN_PLACES];
+    size_t count = ln_dispatch_any_rows(&own, lines);
+    ln_bound all = {0};
+    for (size_t i = 0; i < count; i++) {
+        const ln_kernel *kernel = ln_kernel_at(own.convention.operation, lines[i]);
+        ln_bound its =
+            chance > 0 ? kernel->probable_bound(&own, facts, chance) : kernel->bound(&own, facts);
+        all.xhat_abs = larger(its.xhat_abs, all.xhat_abs);
+        all.affine_rel = larger(its.affine_rel, all.affine_rel);
+    }
+    return all;
+}
+
+static void convert_statistic(const call *made, const void *from, void *to)
+{
+    for (size_t i = 0; to && i < made->problem.rows; i++)
+        if (made->to == LN_F32)
+            ((float *)to)[i] = (float)((const double *)from)[i];
+        else
+            ((double *)to)[i] = ((const float *)from)[i];
+}
+
+typedef ln_status call_function(const ln_problem *problem, const ln_tensors *tensors);
+
+static void call_run(const void *state, const ln_tensors *tensors)
+{
+    static call_function *const functions[][2] = {
+        [LN_OPERATION_LAYERNORM] = {ln_layernorm, ln_layernorm_parallel},
+        [LN_OPERATION_RMSNORM] = {ln_rmsnorm, ln_rmsnorm_parallel}};
+    const call *made = state;
+    ln_tensors own = *tensors;
+    void *mean = own.mean, *rstd = own.rstd;
+    if (made->from != made->to && (mean || rstd)) {
+        own.mean = made->mean;
+        own.rstd = made->rstd;
+    }
+    functions[made->problem.convention.operation][call_threads > 1](&made->problem, &own);
+    if (own.rstd != rstd) {
+        convert_statistic(made, made->mean, mean);
+        convert_statistic(made, made->rstd, rstd);
+    }
+}
+
+#define CALL_OF_CLASS(class, ACCURACY)                                                             \
+    static const char *call_supports_##class(const ln_problem *problem)                            \
+    {                                                                                              \
+        return call_supports(problem, ACCURACY);                                                   \
+    }                                                                                              \
+    static int call_prepare_##class(const ln_problem *problem, void **state)                       \
+    {                                                                                              \
+        return call_prepare(problem, ACCURACY, state);                                             \
+    }                                                                                              \
+    static ln_bound call_bound_##class(const ln_problem *problem, const ln_row_facts *facts)       \
+    {                                                                                              \
+        return call_bound(problem, ACCURACY, facts, 0);                                            \
+    }                                                                                              \
+    static ln_bound call_probable_##class(const ln_problem *problem, const ln_row_facts *facts,    \
+                                          double chance)                                           \
+    {                                                                                              \
+        return call_bound(problem, ACCURACY, facts, chance);                                       \
+    }
+CALL_OF_CLASS(fast, LN_ACCURACY_FAST)
+CALL_OF_CLASS(accurate, LN_ACCURACY_ACCURATE)
+CALL_OF_CLASS(reproducible, LN_ACCURACY_REPRODUCIBLE)
+CALL_OF_CLASS(exact, LN_ACCURACY_EXACT)
+
+static int call_set_threads(unsigned threads)
+{
+    call_threads = threads;
+    return threads > 1 ? ln_set_threads(threads) != LN_OK : 0;
+}
+
+/* row(class, storage, param, accumulator, types): each class for each pair of types that people
+ * store; the type in which mean and rstd are given here, and how the pair is called. */
+#define CALL_TYPES(row, class)                                                                     \
+    row(class, f32, f32, f32, "f32") row(class, bf16, bf16, f32, "bf16")                           \
+        row(class, bf16, f32, f32, "bf16_param_f32") row(class, f16, f16, f32, "f16")              \
+            row(class, f16, f32, f32, "f16_param_f32")
+#define CALL_F64(row, class) row(class, f64, f64, f64, "f64")
+#define CALL_F64_PARAM_F32(row, class) row(class, f64, f32, f64, "f64_param_f32")
+
+#define CALL_TRAITS_fast LN_TRAIT_OWN_THREADS
+#define CALL_TRAITS_accurate LN_TRAIT_OWN_THREADS
+#define CALL_TRAITS_reproducible                                                                   \
+    LN_TRAIT_OWN_THREADS | LN_TRAIT_ROW_REPRODUCIBLE | LN_TRAIT_ISA_REPRODUCIBLE
+#define CALL_TRAITS_exact CALL_TRAITS_reproducible | LN_TRAIT_CORRECTLY_ROUNDED
+
+/* An ln_kernel. `infix` is of the name. */
+#define DESCRIBE_CALL_OF(OPERATION, infix, CLASS, STORAGE, PARAM, ACCUMULATOR, TYPES)              \
+    {.operation = LN_OPERATION_##OPERATION,                                                        \
+     .name = "library_" #CLASS infix "_" TYPES,                                                    \
+     .statistics = "",                                                                             \
+     .apply = "",                                                                                  \
+     .schedule = "",                                                                               \
+     .isa = "",                                                                                    \
+     .storage = TYPE_##STORAGE,                                                                    \
+     .param = TYPE_##PARAM,                                                                        \
+     .accumulator = TYPE_##ACCUMULATOR,                                                            \
+     .traits = CALL_TRAITS_##CLASS,                                                                \
+     .supports = call_supports_##CLASS,                                                            \
+     .prepare = call_prepare_##CLASS,                                                              \
+     .release = call_release,                                                                      \
+     .run = call_run,                                                                              \
+     .bound = call_bound_##CLASS,                                                                  \
+     .role = "library",                                                                            \
+     .probable_bound = call_probable_##CLASS},
+
 /* LayerNorm's `exact` has no kernel of f64; RMSNorm's only one of f32. */
+#define CALL_EVERY_TYPE(row, class)                                                                \
+    CALL_TYPES(row, class) CALL_F64(row, class) CALL_F64_PARAM_F32(row, class)
 #define CALL_TABLE(row)                                                                            \
-    LN_CALL_TYPES(row, fast)                                                                       \
-    LN_CALL_F64(row, fast)                                                                         \
-    LN_CALL_F64_PARAM_F32(row, fast)                                                               \
-    LN_CALL_TYPES(row, accurate)                                                                   \
-    LN_CALL_F64(row, accurate)                                                                     \
-    LN_CALL_F64_PARAM_F32(row, accurate)                                                           \
-    LN_CALL_TYPES(row, reproducible)                                                               \
-    LN_CALL_F64(row, reproducible)                                                                 \
-    LN_CALL_F64_PARAM_F32(row, reproducible)                                                       \
-    LN_CALL_TYPES(row, exact)
+    CALL_EVERY_TYPE(row, fast)                                                                     \
+    CALL_EVERY_TYPE(row, accurate)                                                                 \
+    CALL_EVERY_TYPE(row, reproducible)                                                             \
+    CALL_TYPES(row, exact)
 #define RMS_CALL_TABLE(row)                                                                        \
-    LN_CALL_TYPES(row, fast)                                                                       \
-    LN_CALL_F64(row, fast)                                                                         \
-    LN_CALL_TYPES(row, accurate)                                                                   \
-    LN_CALL_TYPES(row, reproducible)                                                               \
-    LN_CALL_F64(row, reproducible)                                                                 \
+    CALL_TYPES(row, fast)                                                                          \
+    CALL_F64(row, fast)                                                                            \
+    CALL_TYPES(row, accurate)                                                                      \
+    CALL_TYPES(row, reproducible)                                                                  \
+    CALL_F64(row, reproducible)                                                                    \
     row(exact, f32, f32, f32, "f32")
-#define DESCRIBE_CALL(...) LN_DESCRIBE_CALL(LAYERNORM, "", __VA_ARGS__)
-#define DESCRIBE_RMS_CALL(...) LN_DESCRIBE_CALL(RMSNORM, "_rms", __VA_ARGS__)
+#define DESCRIBE_CALL(...) DESCRIBE_CALL_OF(LAYERNORM, "", __VA_ARGS__)
+#define DESCRIBE_RMS_CALL(...) DESCRIBE_CALL_OF(RMSNORM, "_rms", __VA_ARGS__)
 
 /* Of each operation the table's lines, then the calls. */
 static const ln_kernel kernels[] = {LN_KERNEL_TABLE(DESCRIBE, DESCRIBE) CALL_TABLE(DESCRIBE_CALL)
@@ -251,7 +429,7 @@ const ln_plugin_table *ln_plugin(void)
         .name = "layernorm",
         .count = sizeof kernels / sizeof *kernels,
         .kernels = kernels,
-        .set_threads = ln_call_set_threads,
+        .set_threads = call_set_threads,
     };
     return &table;
 }

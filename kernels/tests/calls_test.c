@@ -1,4 +1,4 @@
-/* The library's calls as kernels (calls.h): each is ln_layernorm() of its class to the last bit, on
+/* The library's calls as kernels (registry.c): each is ln_layernorm() of its class to the last bit, on
  * one thread and on two, with mean and rstd of the type that it says. */
 #include "tests.h"
 

@@ -2,7 +2,6 @@
  * sizes that change, forks, and threads that the system refuses. thread_sanitizer_test builds this
  * file with clang -fsanitize=thread. */
 #include "test_list.h"
-#include "part.h"
 #include "pool.h"
 
 #include <fenv.h>

@@ -53,7 +53,7 @@ static inline ln_problem problem_of(types pair, size_t rows, size_t hidden,
                         .convention = convention};
 }
 
-/* The plugin has LayerNorm's lines of the table, then its calls (calls.h), then likewise RMSNorm's. */
+/* The plugin has LayerNorm's lines of the table, then its calls (registry.c), then likewise RMSNorm's. */
 static inline size_t count_lines(const ln_plugin_table *plugin)
 {
     size_t count = 0;

@@ -1,7 +1,6 @@
 /* One call over several threads: who runs where, and how rows and bytes are split. A plugin with
  * threads of its own gets their number; every other kernel is run on parts of the rows over the
  * library's pool, as ln_layernorm_parallel() does it. */
-#include "part.h"
 #include "pool.h"
 #include "worker/child/internal.h"
 #include <sched.h>
