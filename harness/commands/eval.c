@@ -1,28 +1,268 @@
-/* lnbench eval: a kernel, or the reference, on the user's own tensors. */
-#include "domain/kernel_json.h"
-#include "commands/options.h"
-#include "commands/tensors.h"
-#include "domain/convention.h"
-#include "base/program.h"
-#include "conformance/invariance.h"
-#include "worker/worker.h"
-#include "conformance/conformance.h"
+/* lnbench eval: a kernel, or the reference, on the user's own tensors; lnbench fingerprint: which function made the
+ * output that a user has? Both read the same files. */
+#include "base/allocate.h"
 #include "base/output.h"
-#include "show/run_view.h"
+#include "base/program.h"
+#include "commands/options.h"
+#include "conformance/conformance.h"
+#include "conformance/invariance.h"
+#include "domain/convention.h"
+#include "domain/kernel_json.h"
 #include "domain/metric_fields.h"
 #include "inputs/inputs.h"
+#include "inputs/tensor.h"
+#include "judge/fingerprint/fingerprint.h"
 #include "judge/judge.h"
+#include "metrics/storage.h"
+#include "show/run_view.h"
+#include "worker/worker.h"
 #include <math.h>
 #include <string.h>
 
+/* ---- the files of both ---- */
+
+/* What a file holds: a tensor of the operation, by its role; the gradient of a loss by y; or a gradient to be judged.
+ */
+enum { FILE_DY = ROLES_MOST, FILE_GRADIENTS, FILES = FILE_GRADIENTS + GRADIENTS };
+enum {
+    FILE_DX = FILE_GRADIENTS + GRADIENT_DX,
+    FILE_DGAMMA = FILE_GRADIENTS + GRADIENT_DGAMMA,
+    FILE_DBETA = FILE_GRADIENTS + GRADIENT_DBETA
+};
+
+/* Options are called as LayerNorm's tensors. */
+static const char *option_of(size_t file)
+{
+    return file < FILE_DY    ? operations[LN_OPERATION_LAYERNORM]->roles[file].name
+           : file == FILE_DY ? "dy"
+                             : gradient_name(file - FILE_GRADIENTS);
+}
+
+static bool is_parameter(const operation *what, size_t file)
+{
+    return file < FILE_DY ? file < what->count && role_is_parameter(&what->roles[file])
+                          : file >= FILE_DGAMMA;
+}
+
+/* Reads one that is there; tables have the shape of x. */
+static void read_file(arena *memory, const operation *what, const tensor_request *like,
+                      const char *path, size_t file, tensor_array *arrays)
+{
+    tensor_request request = *like;
+    request.path = path;
+    tensor_read(memory, &request, &arrays[file]);
+    if (file == ROLE_X)
+        tensor_has_rows(&arrays[file], path);
+    else if (!is_parameter(what, file))
+        tensor_same_shape(&arrays[ROLE_X], &arrays[file], path, option_of(file));
+}
+
+/* ---- what fingerprint finds in them ---- */
+
+/* Whether every element is, as far as its type can tell, a decimal with so many places. */
+static bool has_decimals(const double *values, size_t count, ln_type type, int digits)
+{
+    double power = pow(10, digits), half_ulp = type == LN_F64 ? 0x1p-53 : 0x1p-24;
+    for (size_t i = 0; i < count; i++) {
+        double scaled = values[i] * power, slack = fabs(scaled) * 2 * half_ulp;
+        if (!isfinite(scaled))
+            continue;
+        if (slack > 0.125 || fabs(scaled - nearbyint(scaled)) > slack)
+            return false;
+    }
+    return true;
+}
+
+/* Fills the input, but for its digits, from LayerNorm's tensors. Axes in front that are too many are one. Where a row
+ * is not the last axis, the elements lie otherwise than the axes: they are rows. */
+static void take_input(arena *memory, const tensor_array *arrays, const char *const *paths,
+                       fingerprint_input *input)
+{
+    const operation *what = operations[LN_OPERATION_LAYERNORM];
+    const tensor_array *x = &arrays[ROLE_X];
+    double *values[ROLES_MOST] = {0};
+    input->dimensions = 2;
+    input->shape[0] = x->elements / x->hidden;
+    input->shape[1] = x->hidden;
+    if (x->row_axes == 1 && x->order[x->dimensions - 1] == x->dimensions - 1) {
+        const size_t joined =
+            x->dimensions > FINGERPRINT_AXES ? x->dimensions - FINGERPRINT_AXES : 0;
+        input->dimensions = x->dimensions - joined;
+        input->shape[0] = 1;
+        for (size_t a = 0; a <= joined; a++)
+            input->shape[0] *= x->shape[a];
+        for (size_t a = joined + 1; a < x->dimensions; a++)
+            input->shape[a - joined] = x->shape[a];
+    }
+    for (size_t i = 0; i < what->count; i++) {
+        const tensor_array *array = &arrays[i];
+        if (!array->data)
+            continue;
+        if (is_parameter(what, i)) {
+            tensor_is_finite(array, paths[i], option_of(i));
+            if (input->parameters && array->elements != input->parameters)
+                die(EXIT_CODE_USAGE, "%s (--%s): %zu elements; %zu were expected, as gamma has",
+                    paths[i], option_of(i), array->elements, input->parameters);
+            input->parameters = array->elements;
+            input->param = array->dtype;
+        }
+        values[i] = arena_new(memory, double, array->elements + 1);
+        for (size_t e = 0; e < array->elements; e++)
+            values[i][e] = storage_load(array->dtype, array->data, e);
+    }
+    input->x = values[ROLE_X];
+    input->residual = values[ROLE_RESIDUAL];
+    input->gamma = values[ROLE_GAMMA];
+    input->beta = values[ROLE_BETA];
+    input->y = values[ROLE_Y];
+    input->x_type = x->dtype;
+    input->y_type = arrays[ROLE_Y].dtype;
+}
+
+/* ---- eval: its tensors ---- */
+
+typedef struct eval_options {
+    const char *paths[FILES];
+    const char *input, *shape; /* rows of a family instead of files */
+    const char *axis, *dtype;
+    const char *convention, *kernel, *out;
+    uint64_t seed;
+    word_list plugins;
+    double max_row_ulp, deadline;
+    output_file printed;
+    bool reference;
+} eval_options;
+
+typedef struct eval_state {
+    const eval_options *options;
+    worker_process *worker;
+    kernel_list kernels;
+    const kernel_entry *kernel; /* NULL: a file or the reference is judged */
+    ln_convention convention;
+    tensor_array arrays[FILES];
+    arena memory; /* of the arrays */
+    ln_type storage, param;
+    size_t rows, hidden;
+} eval_state;
+
+/* The types are the kernel's; without one the rows' type is that of --dtypes, or of the files: what
+ * came out decides, since x may be narrower than that (f16 in, f32 out). Parameters are f64 beside f64
+ * and else f32; RMSNorm's weight keeps a shorter type of its own. Returns whose type the rows have. */
+static const char *choose_types(eval_state *state)
+{
+    const eval_options *options = state->options;
+    const size_t out = options->paths[ROLE_Y] ? ROLE_Y : options->paths[FILE_DX] ? FILE_DX : ROLE_X;
+    const tensor_array *made = options->input ? NULL : &state->arrays[out];
+    ln_type said;
+    if (state->kernel) {
+        state->storage = state->kernel->facts.storage;
+        state->param = state->kernel->facts.param;
+        return "the kernel's type";
+    }
+    const bool is_said = options->dtype && dtype_from_name(options->dtype, &said) &&
+                         (!made || out == ROLE_X || tensor_converts(made, said));
+    state->storage = is_said ? said : made ? made->dtype : LN_F32;
+    state->param = state->storage == LN_F64 ? LN_F64 : LN_F32;
+    return is_said          ? "as --dtypes says"
+           : out == ROLE_Y  ? "the type of y"
+           : out == FILE_DX ? "the type of dx"
+                            : "the type of x";
+}
+
+/* A parameter, or its gradient: there where the convention has it, nowhere else. RMSNorm's weight decides the
+ * type of parameters where its own is shorter: 1 + w may be rounded to it. */
+static void read_parameter(eval_state *state, const tensor_request *like, size_t file)
+{
+    const eval_options *options = state->options;
+    const ln_convention *convention = &state->convention;
+    const operation *what = operations[convention->operation];
+    const char *path = options->paths[file], *option = option_of(file);
+    const bool is_gradient = file > FILE_DY;
+    tensor_array *array = &state->arrays[file];
+    /* Gradients need gamma for dx alone, and nothing that is added. */
+    if (!path && (is_gradient ||
+                  (options->paths[FILE_DY] && !(file == ROLE_GAMMA && options->paths[FILE_DX]))))
+        return;
+    const bool is_wanted = file == FILE_DGAMMA  ? ln_has_gamma(convention->affine)
+                           : file == FILE_DBETA ? ln_has_beta(convention->affine)
+                                                : role_is_needed(&what->roles[file], convention);
+    const size_t length = is_gradient ? ln_parameter_elements(convention->affine, state->hidden)
+                                      : role_columns(&what->roles[file], convention, state->hidden);
+    if (!is_wanted && path)
+        die(EXIT_CODE_USAGE, "--%s %s: this convention has no %s", option, path, option);
+    if (!is_wanted)
+        return;
+    if (!path)
+        die(EXIT_CODE_USAGE, "--%s is missing: this convention needs %zu element%s of it", option,
+            length, length == 1 ? "" : "s");
+    read_file(&state->memory, what, like, path, file, state->arrays);
+    if (!is_gradient && !state->kernel && convention->operation == LN_OPERATION_RMSNORM &&
+        dtype_size(array->dtype) < dtype_size(state->param))
+        state->param = array->dtype;
+    if (length > 1 && !is_gradient)
+        tensor_broadcast(&state->memory, &state->arrays[ROLE_X], array, path, option);
+    if (array->elements != length)
+        die(EXIT_CODE_USAGE, "%s (--%s): %zu elements; %zu were expected", path, option,
+            array->elements, length);
+    if (!is_gradient)
+        tensor_is_finite(array, path, option);
+    tensor_convert(&state->memory, array, state->param, "the type of parameters here", path,
+                   option);
+}
+
+/* The files in the types of the problem: every element keeps its value. */
+static void read_tensors(eval_state *state)
+{
+    const eval_options *options = state->options;
+    const operation *what = operations[state->convention.operation];
+    const kernel_facts *kernel = state->kernel ? &state->kernel->facts : NULL;
+    const char *const *paths = options->paths;
+    ln_type said = kernel ? kernel->storage : LN_F32;
+    tensor_axes axes;
+    if (options->dtype && dtype_from_name(options->dtype, &said) && kernel &&
+        said != kernel->storage)
+        die(EXIT_CODE_USAGE, "--dtypes %s: kernel %s takes %s", options->dtype, kernel->name,
+            dtype_name(kernel->storage));
+    tensor_axes_parse(options->axis, &axes);
+    if (options->input) {
+        choose_types(state);
+        input_check(options->input);
+        shape_parse(options->shape, &state->rows, &state->hidden);
+        return;
+    }
+    for (size_t i = 0; i < what->count; i++)
+        if (paths[i] && !operation_has(what, i))
+            die(EXIT_CODE_USAGE, "--%s %s: %s has no %s", option_of(i), paths[i], what->title,
+                option_of(i));
+    const tensor_request like = {.u2_is_bf16 = said == LN_BF16, .axes = &axes};
+    const tensor_request flat = {.u2_is_bf16 = like.u2_is_bf16};
+    for (size_t i = 0; i < FILES; i++)
+        if (paths[i] && !is_parameter(what, i))
+            read_file(&state->memory, what, &like, paths[i], i, state->arrays);
+    state->hidden = state->arrays[ROLE_X].hidden;
+    state->rows = state->arrays[ROLE_X].elements / state->hidden;
+    const char *whose = choose_types(state);
+    for (size_t i = 0; i < FILES; i++)
+        if (paths[i] && !is_parameter(what, i))
+            tensor_convert(&state->memory, &state->arrays[i], state->storage, whose, paths[i],
+                           option_of(i));
+    for (size_t i = 0; i < FILES; i++)
+        if (is_parameter(what, i))
+            read_parameter(state, &flat, i);
+}
+
+/* ---- eval: an output ---- */
+
+/* That some row is beyond its probable bound. */
+static const double rare = 1e-9;
+
 typedef struct eval_shown {
-    const stored_case *result;
-    const char *label;                 /* of the kernel; "": the reference */
+    stored_case result;                /* as a case of the store, so that it prints like one */
+    char label[NAME_MAX_LENGTH];       /* of the kernel; "": the reference */
     const char *reproducibility;       /* the class */
-    const char *reproducible;          /* and what else the bits depend on, in words */
+    char reproducible[128];            /* and what else the bits depend on, in words */
     ln_reference_counts certified;     /* how the right answers were decided */
     double probable_row_ulp;           /* NaN: none */
-    double chance;                     /* that some row is beyond it */
     const fingerprint_found *function; /* what made a wrong output; NULL: nothing was wrong */
     bool is_among;                     /* the result's convention is one of them */
 } eval_shown;
@@ -31,12 +271,12 @@ static json_t *shown_json(const eval_shown *shown)
 {
     const ln_reference_counts *counts = &shown->certified;
     const fingerprint_found *function = shown->function;
-    const view_case view = {.stored = shown->result,
+    const view_case view = {.stored = &shown->result,
                             .speed = SPEED_UNKNOWN,
                             .label = shown->label,
                             .regime = "",
                             .reproducibility = shown->reproducibility};
-    const double confidence = isfinite(shown->probable_row_ulp) ? 1 - shown->chance : NAN;
+    const double confidence = isfinite(shown->probable_row_ulp) ? 1 - rare : NAN;
     json_t *names = json_array(), *object = view_case_json(&view);
     for (size_t i = 0; function && i < function->count; i++)
         json_array_append_new(names, json_string(function->candidates[i].words));
@@ -56,47 +296,23 @@ static json_t *shown_json(const eval_shown *shown)
     return object;
 }
 
-/* Beside the proven bound, and with its confidence. */
-static relation_value as_probable(const eval_shown *shown)
-{
-    double probable = shown->probable_row_ulp;
-    if (isnan(probable))
-        return as_text(NULL);
-    if (!(probable < shown->result->bound_row_ulp))
-        return as_text("as proven");
-    return as_format("%.6g, with probability 1 - %g for all rows", probable, shown->chance);
-}
-
-static void add_figures(relation *rows, const eval_shown *shown)
-{
-    double proven = shown->result->bound_row_ulp;
-    for (size_t i = 0; i < metric_count_all; i++) {
-        if (metric_list[i].kind == METRIC_REAL && strncmp(metric_list[i].name, "worst_", 6) != 0)
-            relation_row(rows, as_text(metric_list[i].name),
-                         as_figure(metric_value(&shown->result->metrics, &metric_list[i])));
-        if (strcmp(metric_list[i].name, "row_ulp_mean") != 0)
-            continue;
-        relation_row(rows, as_text("row_ulp_proven"),
-                     isinf(proven) ? as_text("none") : as_figure(proven));
-        relation_row(rows, as_text("row_ulp_probable"), as_probable(shown));
-    }
-}
-
 /* What matters most first: the verdict, and what made a wrong output; behind the figures what is none. */
 static void print_table(const eval_shown *shown, const output_file *out)
 {
     static const relation_column columns[] = {FOR_PEOPLE("measure"),
                                               {.heading = "value", .format = "%.6g"}};
     relation *rows = relation_create(COLUMNS(columns));
-    const case_key *key = &shown->result->key;
-    const ln_metrics *m = &shown->result->metrics;
-    const usability usable = stored_usable(shown->result);
-    const bool right = verdict_exit_code(&shown->result->verdict) == EXIT_CODE_FINE;
+    const stored_case *result = &shown->result;
+    const case_key *key = &result->key;
+    const ln_metrics *m = &result->metrics;
+    const usability usable = stored_usable(result);
+    const bool right = verdict_exit_code(&result->verdict) == EXIT_CODE_FINE;
+    const double proven = result->bound_row_ulp, probable = shown->probable_row_ulp;
     char described[VERDICT_MAX_LENGTH], said[5 * FINGERPRINT_WORDS];
     output_line(out, "%s on %s: %zu x %zu, %s", key->kernel, key->input, key->rows, key->hidden,
                 key->convention);
     output_line(out, "%s", "");
-    verdict_describe(&shown->result->verdict, described, sizeof described);
+    verdict_describe(&result->verdict, described, sizeof described);
     relation_row(rows, as_text("verdict"), as_text(described));
     if (shown->function)
         relation_row(rows, as_text("function"),
@@ -106,7 +322,21 @@ static void print_table(const eval_shown *shown, const output_file *out)
                                                : "",
                                shown->is_among || right ? key->convention : "",
                                shown->is_among ? " only with another eps or poorer sums)" : ""));
-    add_figures(rows, shown);
+    for (size_t i = 0; i < metric_count_all; i++) {
+        if (metric_list[i].kind == METRIC_REAL && strncmp(metric_list[i].name, "worst_", 6) != 0)
+            relation_row(rows, as_text(metric_list[i].name),
+                         as_figure(metric_value(m, &metric_list[i])));
+        if (strcmp(metric_list[i].name, "row_ulp_mean") != 0)
+            continue;
+        relation_row(rows, as_text("row_ulp_proven"),
+                     isinf(proven) ? as_text("none") : as_figure(proven));
+        /* Beside the proven bound, and with its confidence. */
+        relation_row(rows, as_text("row_ulp_probable"),
+                     isnan(probable) ? as_text(NULL)
+                     : !(probable < proven)
+                         ? as_text("as proven")
+                         : as_format("%.6g, with probability 1 - %g for all rows", probable, rare));
+    }
     relation_row(rows, as_text("mismatches"),
                  as_format("%llu of %llu elements", (unsigned long long)m->mismatches,
                            (unsigned long long)m->elements));
@@ -126,313 +356,112 @@ static void print_table(const eval_shown *shown, const output_file *out)
     relation_print(rows, out);
 }
 
-typedef struct eval_options {
-    const char *paths[ROLES_MOST]; /* by role */
-    const char *dy, *gradients[GRADIENTS];
-    const char *input, *shape; /* rows of a family instead of files */
-    const char *axis, *dtype;
-    const char *convention, *kernel, *out;
-    uint64_t seed;
-    word_list plugins;
-    double max_row_ulp, deadline;
-    output_file printed;
-    bool reference;
-} eval_options;
-
-/* ---- the tensors ---- */
-
-typedef struct eval_tensors {
-    tensor_array arrays[ROLES_MOST]; /* by role */
-    tensor_array dy, gradients[GRADIENTS];
-    arena memory; /* of all of them */
-    ln_type storage, param;
-    size_t rows, hidden;
-} eval_tensors;
-
-/* A parameter, or its gradient: there where the convention has it, nowhere else. RMSNorm's weight decides the
- * type of parameters where its own is shorter: 1 + w may be rounded to it. */
-static void read_parameter(const tensor_request *like, const char *path, const char *option,
-                           bool wanted, size_t length, bool is_gradient, bool decides_type,
-                           eval_tensors *tensors, tensor_array *array)
+/* The result, with the class of a kernel that ran, and with what made a wrong output that was given. */
+static void show_result(const eval_state *state, row_judge *judge, const case_judgement *judgement)
 {
-    arena *memory = &tensors->memory;
-    const tensor_request request = {.path = path, .u2_is_bf16 = like->u2_is_bf16};
-    if (!wanted && path)
-        die(EXIT_CODE_USAGE, "--%s %s: this convention has no %s", option, path, option);
-    if (!wanted)
-        return;
-    if (!path)
-        die(EXIT_CODE_USAGE, "--%s is missing: this convention needs %zu element%s of it", option,
-            length, length == 1 ? "" : "s");
-    tensor_read(memory, &request, array);
-    if (decides_type && dtype_size(array->dtype) < dtype_size(tensors->param))
-        tensors->param = array->dtype;
-    if (length > 1 && !is_gradient)
-        tensor_broadcast(memory, &tensors->arrays[ROLE_X], array, path, option);
-    if (array->elements != length)
-        die(EXIT_CODE_USAGE, "%s (--%s): %zu elements; %zu were expected", path, option,
-            array->elements, length);
-    if (!is_gradient)
-        tensor_is_finite(array, path, option);
-    tensor_convert(memory, array, tensors->param, "the type of parameters here", path, option);
-}
-
-static void read_parameters(const eval_options *options, const tensor_request *like,
-                            const ln_convention *convention, bool decides_type,
-                            eval_tensors *tensors)
-{
-    const operation *what = operations[convention->operation];
-    const bool has[GRADIENTS] = {[GRADIENT_DGAMMA] = ln_has_gamma(convention->affine),
-                                 [GRADIENT_DBETA] = ln_has_beta(convention->affine)};
-    for (size_t i = 0; i < what->count; i++) {
-        const tensor_role *role = &what->roles[i];
-        /* Gradients need gamma for dx alone, and nothing that is added. */
-        bool left_out = options->dy && !options->paths[i] &&
-                        !(i == ROLE_GAMMA && options->gradients[GRADIENT_DX]);
-        if (role_is_parameter(role) && !left_out)
-            read_parameter(like, options->paths[i], tensor_option(i),
-                           role_is_needed(role, convention),
-                           role_columns(role, convention, tensors->hidden), false, decides_type,
-                           tensors, &tensors->arrays[i]);
-    }
-    for (size_t i = GRADIENT_DGAMMA; i < GRADIENTS; i++)
-        if (options->gradients[i])
-            read_parameter(like, options->gradients[i], gradient_name(i), has[i],
-                           ln_parameter_elements(convention->affine, tensors->hidden), true, false,
-                           tensors, &tensors->gradients[i]);
-}
-
-static void read_like_x(const tensor_request *like, const char *path, const char *option,
-                        eval_tensors *tensors, tensor_array *array)
-{
-    tensor_request request = *like;
-    request.path = path;
-    if (!path)
-        return;
-    tensor_read(&tensors->memory, &request, array);
-    tensor_same_shape(&tensors->arrays[ROLE_X], array, path, option);
-}
-
-static void convert(eval_tensors *tensors, const char *whose, const char *path, const char *option,
-                    tensor_array *array)
-{
-    if (path)
-        tensor_convert(&tensors->memory, array, tensors->storage, whose, path, option);
-}
-
-/* The types are the kernel's; without one the rows' type is that of --dtypes, or of the files: what
- * came out decides, since x may be narrower than that (f16 in, f32 out). Parameters are f64 beside f64
- * and else f32; RMSNorm's weight keeps a shorter type of its own. Returns whose type the rows have. */
-static const char *choose_types(const eval_options *options, const kernel_entry *kernel,
-                                eval_tensors *tensors)
-{
-    const tensor_array *x = &tensors->arrays[ROLE_X];
-    const tensor_array *made = options->paths[ROLE_Y]            ? &tensors->arrays[ROLE_Y]
-                               : options->gradients[GRADIENT_DX] ? &tensors->gradients[GRADIENT_DX]
-                               : options->input                  ? NULL
-                                                                 : x;
-    ln_type said;
-    if (kernel) {
-        tensors->storage = kernel->facts.storage;
-        tensors->param = kernel->facts.param;
-        return "the kernel's type";
-    }
-    const bool is_said = options->dtype && dtype_from_name(options->dtype, &said) &&
-                         (!made || made == x || tensor_converts(made, said));
-    tensors->storage = is_said ? said : made ? made->dtype : LN_F32;
-    tensors->param = tensors->storage == LN_F64 ? LN_F64 : LN_F32;
-    return is_said                           ? "as --dtypes says"
-           : options->paths[ROLE_Y]          ? "the type of y"
-           : options->gradients[GRADIENT_DX] ? "the type of dx"
-                                             : "the type of x";
-}
-
-/* The files by role, in the types of the problem: every element keeps its value. */
-static void read_tensors(const eval_options *options, const ln_convention *convention,
-                         const kernel_entry *kernel, eval_tensors *tensors)
-{
-    const operation *what = operations[convention->operation];
-    const tensor_array *x = &tensors->arrays[ROLE_X];
-    const char *dx = options->gradients[GRADIENT_DX];
-    ln_type said = kernel ? kernel->facts.storage : LN_F32;
-    tensor_axes axes;
-    if (options->dtype && dtype_from_name(options->dtype, &said) && kernel &&
-        said != kernel->facts.storage)
-        die(EXIT_CODE_USAGE, "--dtypes %s: kernel %s takes %s", options->dtype, kernel->facts.name,
-            dtype_name(kernel->facts.storage));
-    tensor_axes_parse(options->axis, &axes);
-    if (options->input) {
-        choose_types(options, kernel, tensors);
-        input_check(options->input);
-        shape_parse(options->shape, &tensors->rows, &tensors->hidden);
-        return;
-    }
-    for (size_t i = 0; i < what->count; i++)
-        if (options->paths[i] && !operation_has(what, i))
-            die(EXIT_CODE_USAGE, "--%s %s: %s has no %s", tensor_option(i), options->paths[i],
-                what->title, tensor_option(i));
-    const tensor_request like = {.u2_is_bf16 = said == LN_BF16, .axes = &axes};
-    tensors_read(&tensors->memory, what, options->paths, &like, false, tensors->arrays);
-    read_like_x(&like, options->dy, "dy", tensors, &tensors->dy);
-    read_like_x(&like, dx, "dx", tensors, &tensors->gradients[GRADIENT_DX]);
-    tensors->hidden = x->hidden;
-    tensors->rows = x->elements / x->hidden;
-    const char *whose = choose_types(options, kernel, tensors);
-    for (size_t i = 0; i < what->count; i++)
-        if (!role_is_parameter(&what->roles[i]))
-            convert(tensors, whose, options->paths[i], tensor_option(i), &tensors->arrays[i]);
-    convert(tensors, whose, options->dy, "dy", &tensors->dy);
-    convert(tensors, whose, dx, "dx", &tensors->gradients[GRADIENT_DX]);
-    read_parameters(options, &like, convention,
-                    !kernel && convention->operation == LN_OPERATION_RMSNORM, tensors);
-}
-
-/* ---- an output ---- */
-
-/* The result as a case of the store, so that it prints like one. */
-static stored_case as_case(const eval_options *options, const ln_convention *convention,
-                           const eval_tensors *tensors, const case_judgement *judgement)
-{
-    stored_case made = {.judged = true};
-    case_key *key = &made.key;
+    enum { FEW_ROWS = 64 };
+    const eval_options *options = state->options;
+    const char *given = options->paths[ROLE_Y];
+    eval_shown shown = {.result = {.judged = true,
+                                   .verdict = judgement->verdict,
+                                   .metrics = judgement->metrics,
+                                   .bound_row_ulp = judgement->bound_row_ulp,
+                                   .key = {.operation = state->convention.operation,
+                                           .rows = state->rows,
+                                           .hidden = state->hidden,
+                                           .dtype = state->storage,
+                                           .threads = 1}},
+                        .certified = ln_reference_count(judge->reference),
+                        .probable_row_ulp = judgement->probable_row_ulp};
+    case_key *key = &shown.result.key;
+    invariance_result found = {0};
+    fingerprint_found function = {0};
     snprintf(key->kernel, sizeof key->kernel, "%s",
-             options->reference       ? "reference"
-             : options->paths[ROLE_Y] ? "given"
-                                      : options->kernel);
+             options->reference ? "reference"
+             : given            ? "given"
+                                : options->kernel);
     snprintf(key->input, sizeof key->input, "%.250s",
              options->input ? options->input : options->paths[ROLE_X]);
-    convention_label(convention, key->convention);
-    key->operation = convention->operation;
-    key->rows = tensors->rows;
-    key->hidden = tensors->hidden;
-    key->dtype = tensors->storage;
-    key->threads = 1;
-    made.verdict = judgement->verdict;
-    made.metrics = judgement->metrics;
-    made.bound_row_ulp = judgement->bound_row_ulp;
-    return made;
-}
-
-/* The reference's own output is judged too: what rounding alone costs. Returns what was judged. */
-static const void *judge_it(const eval_options *options, row_judge *judge, const judge_block *block,
-                            const eval_tensors *tensors, const kernel_entry *kernel,
-                            case_judgement *judgement)
-{
-    if (options->reference || options->paths[ROLE_Y]) {
-        const void *computed = options->reference ? block->rounded : tensors->arrays[ROLE_Y].data;
-        judge_output(judge, block, computed, judgement);
-        return computed;
-    }
-    judge_kernel(judge, block, kernel, judgement);
-    if (interrupted())
-        die(EXIT_CODE_INTERRUPTED, "interrupted");
-    return judgement->computed;
-}
-
-/* The kernel gave nothing to measure: one line says why. */
-static _Noreturn void no_output(const eval_options *options, const case_verdict *verdict,
-                                exit_code code)
-{
-    char described[256];
-    die(code, "%s: %s%s%s%s", options->kernel,
-        verdict_describe(verdict, described, sizeof described), options->out ? "; " : "",
-        options->out ? options->out : "", options->out ? " was not written" : "");
-}
-
-/* That some row is beyond its probable bound. */
-static const double rare = 1e-9;
-
-/* Which function made the y that was given; returns whether the convention may have. Of a table its first
- * most_rows are looked at: what they exclude, all rows exclude. */
-static bool find_function(const eval_options *options, const eval_tensors *tensors,
-                          const ln_convention *convention, size_t most_rows,
-                          fingerprint_found *found)
-{
-    fingerprint_input input = {.digits = FINGERPRINT_EXACT, .x_digits = FINGERPRINT_EXACT};
-    arena memory = {0};
-    fingerprint_take(&memory, tensors->arrays, options->paths, &input);
-    if (input.dimensions == 2 && input.shape[0] > most_rows)
-        input.shape[0] = most_rows;
-    fingerprint_make(&input, found);
-    bool is_among = fingerprint_is_among(&input, found, convention);
-    arena_free(&memory);
-    return is_among;
-}
-
-/* The class of a kernel that ran, and the result. */
-static void show_result(const eval_options *options, const ln_convention *convention,
-                        const eval_tensors *tensors, row_judge *judge, const kernel_list *kernels,
-                        const kernel_entry *kernel, const case_judgement *judgement)
-{
-    char words[128], label[NAME_MAX_LENGTH] = "";
-    invariance_result found = {0};
-    stored_case result = as_case(options, convention, tensors, judgement);
-    eval_shown shown = {.result = &result,
-                        .label = label,
-                        .certified = ln_reference_count(judge->reference),
-                        .probable_row_ulp = judgement->probable_row_ulp,
-                        .chance = rare};
-    if (kernel)
-        kernel_entry_label(kernel, label);
-    if (kernel && result.metrics.elements > 0 &&
-        !invariance_measure(judge, convention, NULL, kernels, &kernel, &found, 1))
+    convention_label(&state->convention, key->convention);
+    if (state->kernel)
+        kernel_entry_label(state->kernel, shown.label);
+    if (state->kernel && judgement->metrics.elements > 0 &&
+        !invariance_measure(judge, &state->convention, NULL, &state->kernels, &state->kernel,
+                            &found, 1))
         die(EXIT_CODE_INTERRUPTED, "interrupted");
     found.varies |= judgement->varies;
     shown.reproducibility = reproducibility_name(reproducibility_of(&found));
-    shown.reproducible = reproducibility_describe(&found, words, sizeof words);
-    enum { FEW_ROWS = 64 };
-    fingerprint_found function = {0};
-    bool is_file = options->paths[ROLE_Y];
-    bool wrong = is_file && verdict_exit_code(&judgement->verdict) == EXIT_CODE_ACCURACY;
+    snprintf(shown.reproducible, sizeof shown.reproducible, "%s",
+             reproducibility_describe(&found, (char[128]){""}, 128));
+    const bool wrong = given && verdict_exit_code(&judgement->verdict) == EXIT_CODE_ACCURACY;
     /* Within what 16 bits allow, but rounded elsewhere: another convention may give each bit of it. */
-    bool elsewhere = is_file && !wrong && dtype_size(tensors->storage) == 2 &&
-                     result.metrics.correctly_rounded < 1;
-    bool among = (wrong || elsewhere) && find_function(options, tensors, convention,
-                                                       wrong ? SIZE_MAX : FEW_ROWS, &function);
-    if (wrong || (function.answer != ANSWER_NONE && !among)) {
-        shown.function = &function;
-        shown.is_among = among;
+    const bool elsewhere = given && !wrong && dtype_size(state->storage) == 2 &&
+                           judgement->metrics.correctly_rounded < 1;
+    if (wrong || elsewhere) {
+        fingerprint_input input = {.digits = FINGERPRINT_EXACT, .x_digits = FINGERPRINT_EXACT};
+        arena memory = {0};
+        take_input(&memory, state->arrays, options->paths, &input);
+        /* What the first rows of a table exclude, all rows exclude. */
+        if (!wrong && input.dimensions == 2 && input.shape[0] > FEW_ROWS)
+            input.shape[0] = FEW_ROWS;
+        fingerprint_make(&input, &function);
+        shown.is_among = fingerprint_is_among(&input, &function, &state->convention);
+        arena_free(&memory);
     }
+    if (wrong || (function.answer != ANSWER_NONE && !shown.is_among))
+        shown.function = &function;
     /* Nothing but in JSON where the kernel gave nothing to measure. */
     if (options->printed.format == OUTPUT_JSON)
         output_json(&options->printed, shown_json(&shown));
-    else if (result.metrics.elements > 0)
+    else if (judgement->metrics.elements > 0)
         print_table(&shown, &options->printed);
     fingerprint_free(&function);
 }
 
-static exit_code evaluate(const eval_options *options, const ln_convention *convention,
-                          const eval_tensors *tensors, worker_process *worker,
-                          const kernel_list *kernels, const kernel_entry *kernel)
+static exit_code evaluate(const eval_state *state)
 {
-    judge_settings settings = {.seed = options->seed,
-                               .max_row_ulp = options->max_row_ulp,
-                               .deadline_seconds = options->deadline,
-                               .chance = rare};
-    row_judge *judge = judge_create(worker_runner(worker), &settings);
+    const eval_options *options = state->options;
+    const judge_settings settings = {.seed = options->seed,
+                                     .max_row_ulp = options->max_row_ulp,
+                                     .deadline_seconds = options->deadline,
+                                     .chance = rare};
+    const size_t dense[] = {state->rows, state->hidden};
+    row_judge *judge = judge_create(worker_runner(state->worker), &settings);
     judge_block block = {0};
     case_judgement judgement;
-    const size_t dense[] = {tensors->rows, tensors->hidden};
+    char described[256];
     operation_call call =
-        call_dense(convention, tensors->storage, tensors->param, tensors->rows, tensors->hidden);
+        call_dense(&state->convention, state->storage, state->param, state->rows, state->hidden);
     for (size_t i = 0; i < ROLES_MOST; i++)
-        call.inputs[i] = tensors->arrays[i].data;
+        call.inputs[i] = state->arrays[i].data;
     if (options->input)
         judge_block_generate(judge, &block, call, options->input, NULL, 0);
     else
         judge_block_from(judge, &block, &call);
-    const void *computed = judge_it(options, judge, &block, tensors, kernel, &judgement);
+    /* The reference's own output is judged too: what rounding alone costs. */
+    const void *computed = options->reference ? block.rounded : state->arrays[ROLE_Y].data;
+    if (state->kernel) {
+        judge_kernel(judge, &block, state->kernel, &judgement);
+        computed = judgement.computed;
+    } else {
+        judge_output(judge, &block, computed, &judgement);
+    }
+    if (interrupted())
+        die(EXIT_CODE_INTERRUPTED, "interrupted");
     if (options->out && computed && options->input)
-        npy_write(options->out, tensors->storage, 2, dense, computed);
+        npy_write(options->out, state->storage, 2, dense, computed);
     else if (options->out && computed)
-        tensor_write(options->out, tensors->storage, &tensors->arrays[ROLE_X], computed);
-    show_result(options, convention, tensors, judge, kernels, kernel, &judgement);
+        tensor_write(options->out, state->storage, &state->arrays[ROLE_X], computed);
+    show_result(state, judge, &judgement);
     exit_code code = verdict_exit_code(&judgement.verdict);
     /* One kernel was asked for: that it can't run here is then no side remark. */
     if (judgement.verdict.kind == VERDICT_DECLINED)
         code = EXIT_CODE_ENVIRONMENT;
     if (judgement.metrics.elements == 0)
-        no_output(options, &judgement.verdict, code);
+        die(code, "%s: %s%s%s%s", options->kernel,
+            verdict_describe(&judgement.verdict, described, sizeof described),
+            options->out ? "; " : "", options->out ? options->out : "",
+            options->out ? " was not written" : "");
     if (options->out)
         output_line(&options->printed, "\nwritten  %s", options->out);
     judge_block_free(&block);
@@ -440,19 +469,12 @@ static exit_code evaluate(const eval_options *options, const ln_convention *conv
     return code;
 }
 
-/* ---- gradients ---- */
+/* ---- eval: gradients ---- */
 
-static verdict_kind verdict_of(const gradient_errors *found, double max_row_ulp)
-{
-    if (found->mismatches)
-        return VERDICT_WRONG_CLASS;
-    if (found->row_ulp_max > max_row_ulp)
-        return VERDICT_INACCURATE;
-    return isinf(max_row_ulp) ? VERDICT_NOT_JUDGED : VERDICT_RIGHT;
-}
-
-static relation *errors_relation(const void *const given[GRADIENTS], const gradient_errors *found,
-                                 double max_row_ulp)
+/* Measures the given gradients, which were made elsewhere, against the exact ones. An element of another class, or a
+ * row_ulp_max above the limit, is an error; without a limit nothing is judged. In JSON each gradient is a member
+ * by its name. */
+static exit_code evaluate_gradients(const eval_state *state)
 {
     static const relation_column columns[] = {
         FOR_PEOPLE("gradient"),
@@ -467,59 +489,49 @@ static relation *errors_relation(const void *const given[GRADIENTS], const gradi
         FOR_PEOPLE("worst"),
         COLUMN("verdict", EACH_MEMBER),
     };
-    relation *rows = relation_create(COLUMNS(columns));
-    for (size_t i = 0; i < GRADIENTS; i++) {
-        const gradient_errors *own = &found[i];
-        const case_verdict verdict = {.kind = verdict_of(own, max_row_ulp)};
-        if (given[i])
-            relation_row(rows, as_text(gradient_name(i)), as_figure(own->ulp_max),
-                         as_figure(own->row_ulp_max), as_figure(own->rel_l2),
-                         as_figure(own->correctly_rounded), as_count(own->elements),
-                         as_count(own->mismatches), as_count(own->worst_row),
-                         as_count(own->worst_column),
-                         as_format("row %zu, column %zu", own->worst_row, own->worst_column),
-                         as_verdict(&verdict));
-    }
-    return rows;
-}
-
-/* Measures the given gradients, which were made elsewhere, against the exact ones. An element of another class, or a
- * row_ulp_max above the limit, is an error; without a limit nothing is judged. In JSON each gradient is a member
- * by its name. */
-static exit_code evaluate_gradients(const eval_options *options, const ln_convention *convention,
-                                    const eval_tensors *tensors)
-{
-    const ln_problem problem = {.rows = tensors->rows,
-                                .hidden = tensors->hidden,
-                                .storage = tensors->storage,
-                                .param = tensors->param,
-                                .convention = *convention};
-    const output_file *out = &options->printed;
+    const ln_problem problem = {.rows = state->rows,
+                                .hidden = state->hidden,
+                                .storage = state->storage,
+                                .param = state->param,
+                                .convention = state->convention};
+    const output_file *out = &state->options->printed;
+    const double limit = state->options->max_row_ulp;
     ln_tensors given = {0};
     const void *gradients[GRADIENTS];
     gradient_errors found[GRADIENTS];
     exit_code code = EXIT_CODE_FINE;
     char label[CONVENTION_MAX_LENGTH];
-    for (size_t i = 0; i < operations[convention->operation]->count; i++)
-        role_set(i, &given, tensors->arrays[i].data);
+    relation *rows = relation_create(COLUMNS(columns));
+    for (size_t i = 0; i < operations[problem.convention.operation]->count; i++)
+        role_set(i, &given, state->arrays[i].data);
     for (size_t i = 0; i < GRADIENTS; i++)
-        gradients[i] = tensors->gradients[i].data;
-    judge_gradients(&problem, &given, tensors->dy.data, gradients, found);
+        gradients[i] = state->arrays[FILE_GRADIENTS + i].data;
+    judge_gradients(&problem, &given, state->arrays[FILE_DY].data, gradients, found);
     for (size_t i = 0; i < GRADIENTS; i++) {
-        const case_verdict verdict = {.kind = verdict_of(&found[i], options->max_row_ulp)};
-        if (gradients[i])
-            code = worse_exit_code(code, verdict_exit_code(&verdict));
+        const gradient_errors *own = &found[i];
+        const case_verdict verdict = {.kind = own->mismatches            ? VERDICT_WRONG_CLASS
+                                              : own->row_ulp_max > limit ? VERDICT_INACCURATE
+                                              : isinf(limit)             ? VERDICT_NOT_JUDGED
+                                                                         : VERDICT_RIGHT};
+        if (!gradients[i])
+            continue;
+        code = worse_exit_code(code, verdict_exit_code(&verdict));
+        relation_row(
+            rows, as_text(gradient_name(i)), as_figure(own->ulp_max), as_figure(own->row_ulp_max),
+            as_figure(own->rel_l2), as_figure(own->correctly_rounded), as_count(own->elements),
+            as_count(own->mismatches), as_count(own->worst_row), as_count(own->worst_column),
+            as_format("row %zu, column %zu", own->worst_row, own->worst_column),
+            as_verdict(&verdict));
     }
-    relation *rows = errors_relation(gradients, found, options->max_row_ulp);
     if (out->format != OUTPUT_JSON) {
         relation_print(rows, out);
         return code;
     }
     json_t *list = relation_json(rows),
            *all = json_pack("{s:s, s:s, s:I, s:I, s:s}", "schema", "lnbench-gradients-2",
-                            "convention", convention_label(convention, label), "rows",
-                            (json_int_t)tensors->rows, "hidden", (json_int_t)tensors->hidden,
-                            "dtype", dtype_name(tensors->storage));
+                            "convention", convention_label(&problem.convention, label), "rows",
+                            (json_int_t)problem.rows, "hidden", (json_int_t)problem.hidden, "dtype",
+                            dtype_name(problem.storage));
     for (size_t i = 0, row = 0; i < GRADIENTS; i++)
         if (gradients[i])
             json_object_set(all, gradient_name(i), json_array_get(list, row++));
@@ -528,7 +540,7 @@ static exit_code evaluate_gradients(const eval_options *options, const ln_conven
     return code;
 }
 
-/* ---- the command ---- */
+/* ---- eval: the command ---- */
 
 /* --dy goes with at least one gradient, and with no other way. */
 static void check_options(const eval_options *options)
@@ -538,8 +550,8 @@ static void check_options(const eval_options *options)
     ln_type type;
     bool any = false;
     for (size_t i = 0; i < GRADIENTS; i++)
-        any |= options->gradients[i] != NULL;
-    if (any != (options->dy != NULL))
+        any |= options->paths[FILE_GRADIENTS + i] != NULL;
+    if (any != (options->paths[FILE_DY] != NULL))
         die(EXIT_CODE_USAGE, "--dy FILE and one of --dx, --dgamma and --dbeta go together");
     if (any && (ways || options->input || options->paths[ROLE_RESIDUAL] || options->out))
         die(EXIT_CODE_USAGE, "--dy: goes with --x and --gamma, and judges gradients alone");
@@ -553,7 +565,7 @@ static void check_options(const eval_options *options)
         if (options->paths[i])
             die(EXIT_CODE_USAGE,
                 "--inputs: brings its own parameters, and has no residual and no y");
-    if (ways != 1 && !options->dy)
+    if (ways != 1 && !any)
         die(EXIT_CODE_USAGE,
             "one of --kernels NAME, --reference, --y FILE and --dy FILE was expected");
     if (options->dtype && !dtype_from_name(options->dtype, &type))
@@ -564,34 +576,29 @@ static exit_code run_eval(void *context, const cli_call *call)
 {
     const eval_options *options = context;
     const word_list words = {(const char **)&options->kernel, options->kernel != NULL};
-    eval_tensors tensors = {0};
-    kernel_list kernels = {0};
+    eval_state state = {.options = options};
     error unknown;
     (void)call;
     interrupt_watch();
     check_options(options);
-    worker_process *worker = worker_start(options->plugins.words, options->plugins.count, &kernels);
-    const char *word = kernel_words_convention(&kernels, &words, options->convention);
-    ln_convention convention = convention_named(word);
-    if (options->dy && convention.operation != LN_OPERATION_LAYERNORM)
+    state.worker = worker_start(options->plugins.words, options->plugins.count, &state.kernels);
+    const char *word = kernel_words_convention(&state.kernels, &words, options->convention);
+    state.convention = convention_named(word);
+    if (options->paths[FILE_DY] && state.convention.operation != LN_OPERATION_LAYERNORM)
         die(EXIT_CODE_USAGE, "--dy: gradients of layernorm are known, not of %s",
-            operations[convention.operation]->name);
-    const kernel_entry *kernel =
-        options->kernel ? kernel_find(&kernels, options->kernel, &unknown) : NULL;
-    if (options->kernel && !kernel)
+            operations[state.convention.operation]->name);
+    if (options->kernel && !(state.kernel = kernel_find(&state.kernels, options->kernel, &unknown)))
         die(unknown.code, "%s", unknown.message);
-    read_tensors(options, &convention, kernel, &tensors);
-    convention = convention_for(word, tensors.storage);
-    exit_code code = options->dy
-                         ? evaluate_gradients(options, &convention, &tensors)
-                         : evaluate(options, &convention, &tensors, worker, &kernels, kernel);
-    worker_stop(worker);
-    kernel_list_free(&kernels);
-    arena_free(&tensors.memory);
+    read_tensors(&state);
+    state.convention = convention_for(word, state.storage);
+    exit_code code = options->paths[FILE_DY] ? evaluate_gradients(&state) : evaluate(&state);
+    worker_stop(state.worker);
+    kernel_list_free(&state.kernels);
+    arena_free(&state.memory);
     return code;
 }
 
-static const cli_option options[] = {
+static const cli_option eval_table[] = {
     {"x", "FILE", "the rows; the last axis is hidden", OPTION_TEXT,
      offsetof(eval_options, paths[ROLE_X])},
     {"inputs", "FAMILY", "rows of a family instead, with its parameters", OPTION_TEXT,
@@ -614,13 +621,13 @@ static const cli_option options[] = {
     {"y", "FILE", "judge this output, made elsewhere, instead", OPTION_TEXT,
      offsetof(eval_options, paths[ROLE_Y])},
     {"dy", "FILE", "judge the gradients of a loss whose gradient by y this is", OPTION_TEXT,
-     offsetof(eval_options, dy)},
+     offsetof(eval_options, paths[FILE_DY])},
     {"dx", "FILE", "with --dy: the gradient by x", OPTION_TEXT,
-     offsetof(eval_options, gradients[GRADIENT_DX])},
+     offsetof(eval_options, paths[FILE_DX])},
     {"dgamma", "FILE", "with --dy: the gradient by gamma", OPTION_TEXT,
-     offsetof(eval_options, gradients[GRADIENT_DGAMMA])},
+     offsetof(eval_options, paths[FILE_DGAMMA])},
     {"dbeta", "FILE", "with --dy: the gradient by beta", OPTION_TEXT,
-     offsetof(eval_options, gradients[GRADIENT_DBETA])},
+     offsetof(eval_options, paths[FILE_DBETA])},
     {"out", "FILE.npy", "write the output, in the shape of x", OPTION_TEXT,
      offsetof(eval_options, out)},
     {"axis", "A,...", "the axes of a row (default: -1)", OPTION_TEXT, offsetof(eval_options, axis)},
@@ -647,7 +654,227 @@ const cli_command command_eval = {
         "wrong output, as lnbench fingerprint finds it.\n"
         "Exit code: 0 fine; 2 usage; 3 not judged: nothing can be said; 5 wrong; 6 the kernel\n"
         "failed; 7 files or environment, or a kernel that cannot run here.",
-    OPTIONS(options),
+    OPTIONS(eval_table),
     DEFAULTS(eval_options, .shape = "18x768", .seed = 1, .max_row_ulp = INFINITY, .deadline = 60),
     .body = run_eval,
+};
+
+/* ---- fingerprint ---- */
+
+typedef struct fingerprint_options {
+    const char *paths[ROLES_MOST]; /* by role */
+    const char *probe, *dtype;
+    uint64_t digits, x_digits;
+    bool all;
+    output_file printed;
+} fingerprint_options;
+
+enum { SHOWN = 12 };
+#define NOT_GIVEN UINT64_MAX
+
+static relation *candidates_relation(const fingerprint_found *found, size_t most)
+{
+    static const relation_column columns[] = {
+        COLUMN("function", "function"), FOR_PROGRAMS("convention"), COLUMN("eps from", "eps_low"),
+        COLUMN("to", "eps_high"),       COLUMN("or", "also"),
+    };
+    relation *rows = relation_create(COLUMNS(columns));
+    for (size_t i = 0; i < found->count && i < most; i++) {
+        const fingerprint_candidate *one = &found->candidates[i];
+        char label[CONVENTION_MAX_LENGTH];
+        bool has_eps = one->kind == KIND_NORMALISED;
+        relation_row(rows, as_text(one->words),
+                     as_text(has_eps ? convention_label(&one->convention, label) : NULL),
+                     as_figure(has_eps ? one->eps_low : NAN),
+                     as_figure(has_eps && isfinite(one->eps_high) ? one->eps_high : NAN),
+                     as_text(*one->also ? one->also : NULL));
+    }
+    return rows;
+}
+
+static json_t *found_json(const fingerprint_found *found, size_t hidden)
+{
+    json_t *row = found->probe == 0 ? json_null() : json_array();
+    for (size_t i = 0; found->probe != 0 && i < hidden; i++)
+        json_array_append_new(row,
+                              json_real((double)fingerprint_probe_value(found->probe, hidden, i)));
+    return json_pack("{s:s, s:s, s:o, s:I, s:I, s:I, s:o, s:I, s:I}", "schema",
+                     "lnbench-fingerprint-2", "answer", fingerprint_answer_name(found->answer),
+                     "candidates", relation_json(candidates_relation(found, SIZE_MAX)), "tried",
+                     (json_int_t)found->tried, "rows", (json_int_t)found->rows, "rows_told",
+                     (json_int_t)found->told, "row", row, "pairs", (json_int_t)found->pairs,
+                     "pairs_left", (json_int_t)found->pairs_left);
+}
+
+static void print_none(const fingerprint_input *input, const fingerprint_found *found,
+                       const output_file *out)
+{
+    enum { MOST = 6, ENOUGH = 4 };
+    int digits = 0; /* the decimals that y seems to have been rounded to */
+    size_t count = 1;
+    for (size_t a = 0; a < input->dimensions; a++)
+        count *= input->shape[a];
+    while (digits <= MOST && !has_decimals(input->y, count, input->y_type, digits))
+        digits++;
+    output_line(out, "none: no candidate (eps up to 1/64) explains y%s",
+                input->gamma || input->beta ? ""
+                                            : "; if the black box has gamma or beta, give them");
+    if (found->last_row == 0)
+        output_line(out, "Row 0 alone rules out all over the last axis");
+    else
+        output_line(out, "Over the last axis it takes rows 0 to %zu to rule out all",
+                    found->last_row);
+    if (input->digits == FINGERPRINT_EXACT && count >= ENOUGH && digits > 0 && digits <= MOST)
+        output_line(out, "y looks rounded to %d decimals: ask with --digits %d", digits, digits);
+}
+
+static void print_answer(const fingerprint_input *input, const fingerprint_found *found,
+                         const output_file *out)
+{
+    const size_t hidden = input->shape[input->dimensions - 1];
+    char said[2 * FINGERPRINT_WORDS], form[96];
+    snprintf(form, sizeof form, "in %s", dtype_name(input->y_type));
+    if (input->digits != FINGERPRINT_EXACT)
+        snprintf(form, sizeof form, "printed to %d decimals; x %s", input->digits,
+                 input->x_digits == FINGERPRINT_EXACT ? "taken as exact (--x-digits D if it is not)"
+                                                      : "too");
+    output_line(out, "%zu row%s of %zu; y %s; %zu candidates", found->rows,
+                found->rows == 1 ? "" : "s", hidden, form, found->tried);
+    if (found->told < found->rows && found->answer != ANSWER_NONE)
+        output_line(out,
+                    "%zu of the rows tell nothing: sums may be off by more than they hold, or x is "
+                    "not finite there",
+                    found->rows - found->told);
+    if (found->answer == ANSWER_NONE)
+        print_none(input, found, out);
+    else if (found->answer == ANSWER_NAMED)
+        output_line(out, "%s", fingerprint_say(found, said, sizeof said));
+    else
+        output_line(out, "open: %zu candidate%s y%s", found->count,
+                    found->count == 1 ? " explains" : "s explain",
+                    found->count == 1 ? ", with any eps of a range" : "");
+    if (found->probe != 0)
+        output_text(out,
+                    "One more row would %s: +-%.9g in turn%s\n"
+                    "--probe FILE.npy writes it: append it to x, run your box, ask again\n",
+                    found->pairs_left == 0 ? "decide if eps is a usual one" : "leave fewer",
+                    (double)found->probe, hidden % 2 ? ", 0 at the end" : "");
+}
+
+static void print_text(const fingerprint_input *input, const fingerprint_found *found, bool all,
+                       const output_file *out)
+{
+    const bool fenced = out->format == OUTPUT_MARKDOWN;
+    const size_t most = all || output_is_data(out) ? SIZE_MAX : SHOWN;
+    output_file plain = *out;
+    plain.format = fenced ? OUTPUT_TEXT : out->format;
+    output_text(&plain, fenced ? "```\n" : "");
+    print_answer(input, found, &plain);
+    output_text(&plain, fenced ? "```\n\n" : "\n");
+    if (found->count > 0)
+        relation_print(candidates_relation(found, most), out);
+    if (found->count > most)
+        output_line(out, "... %zu more: --all", found->count - most);
+}
+
+static int read_digits(uint64_t given, const char *option)
+{
+    if (given == NOT_GIVEN)
+        return FINGERPRINT_EXACT;
+    if (given > FINGERPRINT_MOST_DIGITS)
+        die(EXIT_CODE_USAGE, "--%s %llu: 0 to %d decimals were expected", option,
+            (unsigned long long)given, FINGERPRINT_MOST_DIGITS);
+    return (int)given;
+}
+
+static exit_code find_and_print(void *context, const cli_call *call)
+{
+    const fingerprint_options *options = context;
+    const operation *what = operations[LN_OPERATION_LAYERNORM];
+    const output_file *out = &options->printed;
+    const tensor_request like = {.u2_is_bf16 = options->dtype != NULL};
+    const char *const *paths = options->paths;
+    tensor_array arrays[ROLES_MOST] = {0};
+    arena memory = {0};
+    fingerprint_found found = {0};
+    (void)call;
+    if (!paths[ROLE_X] || !paths[ROLE_Y])
+        die(EXIT_CODE_USAGE, "--%s FILE is missing", paths[ROLE_X] ? "y" : "x");
+    if (options->dtype && strcmp(options->dtype, "bf16") != 0)
+        die(EXIT_CODE_USAGE, "--dtypes %.60s: bf16 was expected", options->dtype);
+    fingerprint_input input = {.digits = read_digits(options->digits, "digits"),
+                               .x_digits = read_digits(options->x_digits, "x-digits")};
+    for (size_t i = 0; i < ROLES_MOST; i++)
+        if (paths[i])
+            read_file(&memory, what, &like, paths[i], i, arrays);
+    take_input(&memory, arrays, paths, &input);
+    /* Where nothing is said of x, it was printed as y was if it has just as many decimals; else it is exact. */
+    if (options->x_digits == NOT_GIVEN && input.digits > 0 &&
+        has_decimals(input.x, arrays[ROLE_X].elements, input.x_type, input.digits) &&
+        !has_decimals(input.x, arrays[ROLE_X].elements, input.x_type, input.digits - 1))
+        input.x_digits = input.digits;
+    fingerprint_make(&input, &found);
+    const size_t hidden = input.shape[input.dimensions - 1], row_shape[2] = {1, hidden};
+    if (out->format == OUTPUT_JSON)
+        output_json(out, found_json(&found, hidden));
+    else
+        print_text(&input, &found, options->all, out);
+    /* Nothing is written where no row tells: that is an answer too. */
+    if (options->probe && found.probe == 0) {
+        output_line(out, "%s was not written: %s", options->probe,
+                    found.answer == ANSWER_OPEN ? "no row tells the rest apart"
+                                                : "nothing is left to tell apart");
+    } else if (options->probe) {
+        float *row = arena_new(&memory, float, hidden);
+        for (size_t i = 0; i < hidden; i++)
+            row[i] = fingerprint_probe_value(found.probe, hidden, i);
+        npy_write(options->probe, LN_F32, 2, row_shape, row);
+    }
+    exit_code code = fingerprint_exit_code(found.answer);
+    fingerprint_free(&found);
+    arena_free(&memory);
+    return code;
+}
+
+static const cli_option fingerprint_table[] = {
+    {"x", "FILE", "what went in, of any shape; the last axis is hidden", OPTION_TEXT,
+     offsetof(fingerprint_options, paths[ROLE_X])},
+    {"y", "FILE", "what came out, in the shape of x", OPTION_TEXT,
+     offsetof(fingerprint_options, paths[ROLE_Y])},
+    {"gamma", "FILE", "gamma, if there was one: one element, or those of an axis", OPTION_TEXT,
+     offsetof(fingerprint_options, paths[ROLE_GAMMA])},
+    {"beta", "FILE", "beta, if there was one, as gamma", OPTION_TEXT,
+     offsetof(fingerprint_options, paths[ROLE_BETA])},
+    {"residual", "FILE", "is added to x first", OPTION_TEXT,
+     offsetof(fingerprint_options, paths[ROLE_RESIDUAL])},
+    {"dtypes", "bf16", "the type that u2 files hold (other files say it)", OPTION_TEXT,
+     offsetof(fingerprint_options, dtype)},
+    {"digits", "D", "y was printed to D decimals", OPTION_COUNT,
+     offsetof(fingerprint_options, digits)},
+    {"x-digits", "D", "x was printed to D decimals (default: found from x and y)", OPTION_COUNT,
+     offsetof(fingerprint_options, x_digits)},
+    {"probe", "FILE.npy", "write one more row that tells the candidates apart best", OPTION_TEXT,
+     offsetof(fingerprint_options, probe)},
+    {"all", NULL, "every candidate that explains y", OPTION_FLAG,
+     offsetof(fingerprint_options, all)},
+    OUTPUT_OPTIONS(fingerprint_options, printed),
+};
+
+const cli_command command_fingerprint = {
+    .name = "fingerprint",
+    .brief = "which function made this output?",
+    .usage = "--x FILE --y FILE [OPTION...]",
+    .example = "fingerprint --x x.npy --y y.npy",
+    .summary =
+        "Which function made this output? Tries LayerNorm and RMSNorm under every convention.",
+    .details =
+        "FILE is FILE.npy, FILE.npz:NAME or FILE.safetensors:NAME, of f4, f8, f2 or bf16\n"
+        "(docs/inputs.md). Other axes, other uses of gamma and beta, and other places to\n"
+        "round are tried too. The answer is one function, several that explain y (open), or\n"
+        "none. The function that made y is never left out if it is among the candidates,\n"
+        "whose eps is at most 1/64 (docs/conventions.md).\n"
+        "Exit code: 0 named; 2 usage; 3 open; 5 none; 7 files or environment.",
+    OPTIONS(fingerprint_table),
+    DEFAULTS(fingerprint_options, .digits = NOT_GIVEN, .x_digits = NOT_GIVEN),
+    .body = find_and_print,
 };
