@@ -1,9 +1,7 @@
 /* lnbench choose: measures one or more shapes as `lnbench run --shapes` would, and says which kernel to call. */
 #include "show/answer.h"
 #include "base/clean.h"
-#include "base/die.h"
 #include "base/program.h"
-#include "base/text.h"
 #include "commands/run.h"
 #include "domain/convention.h"
 #include "domain/models.h"
@@ -29,6 +27,9 @@ typedef struct choice {
     machine_facts machine;
     standing_list standings;
     kernel_ranking ranking;
+    const ranked_kernel
+        *most_accurate; /* that can be called, whatever budget there is; NULL: none */
+    bool noisy;         /* some may be faster than the recommended one */
 } choice;
 
 typedef struct choosing {
@@ -37,6 +38,7 @@ typedef struct choosing {
     choice *choices;          /* one for each shape */
     size_t count;
     result_store *store;
+    arena memory;
     size_t missing; /* cases of the runs that have no result */
 } choosing;
 
@@ -157,10 +159,8 @@ static void read_request(choosing *all)
             "models)");
     read_shapes(all, shapes);
     const recommend_wanted wanted = read_budget(all);
-    all->choices = calloc(shapes->count, sizeof *all->choices);
+    all->choices = arena_new(&all->memory, choice, shapes->count);
     all->count = shapes->count;
-    if (!all->choices)
-        die_of_memory(shapes->count * sizeof *all->choices);
     for (size_t i = 0; i < shapes->count; i++) {
         case_key *at = &all->choices[i].wanted.at;
         all->choices[i].wanted = wanted;
@@ -189,12 +189,11 @@ static int64_t measure(choosing *all, const char *command_line)
     return run.id;
 }
 
-/* The stored run that is asked for a shape. */
+/* The stored run that timed a shape. */
 static int64_t find_stored(const choosing *all, const choice *own)
 {
     machine_facts machine;
     char key[MACHINE_KEY_LENGTH];
-    const char *database = all->options->run.database;
     const case_key *at = &own->wanted.at;
     int64_t run = 0;
     machine_read(&machine);
@@ -205,73 +204,49 @@ static int64_t find_stored(const choosing *all, const choice *own)
         die(EXIT_CODE_ENVIRONMENT,
             "%.200s: no run timed %zux%zu %s, %s, %s, %u thread%s%s; without --stored it is "
             "measured",
-            database, at->rows, at->hidden, dtype_name(at->dtype), at->convention,
+            all->options->run.database, at->rows, at->hidden, dtype_name(at->dtype), at->convention,
             cache_phrase(at->cache), at->threads, at->threads == 1 ? "" : "s",
             own->wanted.kernels->count ? ", of these kernels" : "");
     return run;
 }
 
-static void ask(choosing *all, choice *own, int64_t run)
-{
-    own->wanted.run = run;
-    own->run = store_run(all->store, run);
-    own->machine = store_machine(all->store, run);
-    own->standings = store_standings(all->store, run);
-    own->ranking = store_recommend(all->store, &own->wanted);
-}
-
 static void gather(choosing *all, const char *command_line)
 {
     const char *database = all->options->run.database;
-    int64_t run = all->options->stored ? 0 : measure(all, command_line);
+    const int64_t measured = all->options->stored ? 0 : measure(all, command_line);
     if (access(database, F_OK) == 0)
         all->store = store_open(database, STORE_READ);
     for (size_t i = 0; i < all->count; i++) {
         choice *own = &all->choices[i];
-        ask(all, own, run ? run : find_stored(all, own));
-        if (i == 0 || own->run.id != all->choices[i - 1].run.id)
+        const int64_t run = measured ? measured : find_stored(all, own);
+        own->wanted.run = run;
+        own->run = store_run(all->store, run);
+        own->machine = store_machine(all->store, run);
+        own->standings = store_standings(all->store, run);
+        own->ranking = store_recommend(all->store, &own->wanted);
+        if (i == 0 || run != all->choices[i - 1].run.id)
             all->missing += own->run.counts.lost + (own->run.state != RUN_COMPLETE);
+        for (size_t k = 0; k < own->ranking.count; k++) {
+            const ranked_kernel *other = &own->ranking.kernels[k];
+            own->noisy |= other->sooner_than_best;
+            if (other->callable && other->case_id && !isnan(other->error) &&
+                (!own->most_accurate || other->error < own->most_accurate->error))
+                own->most_accurate = other;
+        }
     }
 }
 
 /* ---- the answer ---- */
 
-/* The kernel that can be called and has the smallest error, whatever budget there is; NULL: none. */
-static const ranked_kernel *most_accurate(const choice *own)
-{
-    const ranked_kernel *best = NULL;
-    for (size_t i = 0; i < own->ranking.count; i++) {
-        const ranked_kernel *other = &own->ranking.kernels[i];
-        if (other->callable && other->case_id && !isnan(other->error) &&
-            (!best || other->error < best->error))
-            best = other;
-    }
-    return best;
-}
-
-static bool is_noisy(const choice *own)
-{
-    bool noisy = false;
-    for (size_t i = 0; i < own->ranking.count; i++)
-        noisy |= own->ranking.kernels[i].sooner_than_best;
-    return noisy;
-}
-
 /* How many times as fast as the recommended kernel, or the most accurate: by the ratio to the copy. */
 static double speedup(const choice *own, const ranked_kernel *other)
 {
     const ranked_kernel *call =
-        own->ranking.recommended ? own->ranking.recommended : most_accurate(own);
+        own->ranking.recommended ? own->ranking.recommended : own->most_accurate;
     if (!call)
         return NAN;
     double ratio = other->copy_ratio / call->copy_ratio;
     return isnan(ratio) ? call->time_ns / other->time_ns : ratio;
-}
-
-static const char *error_words(const choice *own, const ranked_kernel *kernel,
-                               char words[ERROR_WORDS])
-{
-    return error_in_words(kernel->error, own->wanted.at.dtype, NULL, words);
 }
 
 /* Why a kernel is not recommended, in a few words. */
@@ -303,16 +278,6 @@ static const char *objection(const choice *own, const ranked_kernel *kernel,
     return strncmp(words, "is ", 3) == 0 ? words + 3 : words;
 }
 
-/* "4.21 us [4.18, 4.25]" */
-static const char *time_words(const ranked_kernel *kernel, char words[64])
-{
-    char numbers[3][16];
-    snprintf(words, 64, "%s us [%s, %s]", number_short(kernel->time_ns / 1e3, numbers[0]),
-             number_short(kernel->time_lo_ns / 1e3, numbers[1]),
-             number_short(kernel->time_hi_ns / 1e3, numbers[2]));
-    return words;
-}
-
 /* "Recommended: library_fast_f32 (retry_folded_f32_avx512)" */
 static void add_name(const char *what, const ranked_kernel *kernel, text_buffer *out)
 {
@@ -320,57 +285,55 @@ static void add_name(const char *what, const ranked_kernel *kernel, text_buffer 
                  kernel->kernel, kernel->dispatched);
 }
 
+/* With ": 4.21 us [4.18, 4.25], at most 0.6 row ULP on 48 cases". */
 static void add_kernel(const choice *own, const char *what, const ranked_kernel *kernel,
                        text_buffer *out)
 {
-    char time[64], number[ERROR_WORDS];
+    char times[3][16], words[ERROR_WORDS];
     add_name(what, kernel, out);
-    text_format(out, ": %s, at most %s row ULP on %zu case%s\n", time_words(kernel, time),
-                error_words(own, kernel, number), kernel->judged, kernel->judged == 1 ? "" : "s");
-}
-
-/* The names of those that the flag is set of, but for the recommended one. */
-static size_t add_names(const choice *own, bool sooner, text_buffer *out)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < own->ranking.count; i++) {
-        const ranked_kernel *other = &own->ranking.kernels[i];
-        if (!other->recommended && (sooner ? other->sooner_than_best || other->near : other->near))
-            clean_format(out, FORM_LINE, "%s%s", count++ ? ", " : "", other->kernel);
-    }
-    return count;
+    text_format(out, ": %s us [%s, %s], at most %s row ULP on %zu case%s\n",
+                number_short(kernel->time_ns / 1e3, times[0]),
+                number_short(kernel->time_lo_ns / 1e3, times[1]),
+                number_short(kernel->time_hi_ns / 1e3, times[2]),
+                error_in_words(kernel->error, own->wanted.at.dtype, NULL, words), kernel->judged,
+                kernel->judged == 1 ? "" : "s");
 }
 
 static void add_answer(const choice *own, text_buffer *out)
 {
     const kernel_ranking *ranking = &own->ranking;
     const ranked_kernel *call = ranking->recommended, *fastest = ranking->fastest;
-    const ranked_kernel *best = most_accurate(own);
+    const ranked_kernel *named = call ? call : own->most_accurate;
+    const bool noisy = call && own->noisy;
     char words[OBJECTION_WORDS], number[16];
-    if (call)
-        add_kernel(own, "Recommended", call, out);
-    else if (best)
-        add_kernel(own, "None is recommended; the most accurate", best, out);
+    size_t others = 0;
+    if (named)
+        add_kernel(own, call ? "Recommended" : "None is recommended; the most accurate", named,
+                   out);
     if (call && !call->proven && ranking->proven)
         add_kernel(own, "Proven", ranking->proven, out);
-    if (call && is_noisy(own)) {
+    if (noisy)
         text_add(out, "Too noisy to say which is fastest: it has the smallest error, and ");
-        add_names(own, true, out);
-        text_add(out, " may be as fast.\n");
-    } else if (call && add_names(own, false, out)) {
-        text_add(out, ": no significant difference in speed, no smaller error.\n");
+    for (size_t i = 0; call && i < ranking->count; i++) {
+        const ranked_kernel *other = &ranking->kernels[i];
+        if (!other->recommended && (other->near || (noisy && other->sooner_than_best)))
+            clean_format(out, FORM_LINE, "%s%s", others++ ? ", " : "", other->kernel);
     }
+    if (noisy)
+        text_add(out, " may be as fast.\n");
+    else if (others > 0)
+        text_add(out, ": no significant difference in speed, no smaller error.\n");
     if (ranking->tuned) {
         clean_format(out, FORM_LINE, call->dispatched[0] ? "Dispatch picks %s; " : "",
                      call->dispatched);
         clean_format(out, FORM_LINE, "%s is %s times as fast here.\n", ranking->tuned->kernel,
                      answer_times(speedup(own, ranking->tuned), number));
     }
-    if (fastest && fastest != (call ? call : best) && fastest != ranking->tuned && !fastest->near &&
+    if (fastest && fastest != named && fastest != ranking->tuned && !fastest->near &&
         !(call && fastest->within && !fastest->doubt[0])) {
         add_name("Fastest at any error", fastest, out);
         text_add(out, ": ");
-        if (call || best)
+        if (named)
             text_format(out, "%s times as fast; ", answer_times(speedup(own, fastest), number));
         clean_format(out, FORM_LINE, "%s\n", objection(own, fastest, words));
     }
@@ -440,7 +403,7 @@ static void print_rows(const choosing *all, const output_file *out)
         const ranked_kernel *call = ranking->recommended;
         add_row(&all->choices[i], "recommended", call, rows);
         if (!call)
-            add_row(&all->choices[i], "most accurate", most_accurate(&all->choices[i]), rows);
+            add_row(&all->choices[i], "most accurate", all->choices[i].most_accurate, rows);
         if (call && !call->proven)
             add_row(&all->choices[i], "proven", ranking->proven, rows);
         add_row(&all->choices[i], "tuned", ranking->tuned, rows);
@@ -460,19 +423,19 @@ static void check(const choosing *all)
             "--allow-missing accepts that)");
     for (size_t i = 0; i < all->count; i++) {
         const choice *own = &all->choices[i];
-        const ranked_kernel *best = most_accurate(own);
+        const case_key *at = &own->wanted.at;
+        const ranked_kernel *best = own->most_accurate;
         if (!own->ranking.recommended && !best)
             die(EXIT_CODE_ACCURACY,
                 "%zux%zu: nothing meets the budget: no kernel that can be "
                 "called was judged and timed",
-                own->wanted.at.rows, own->wanted.at.hidden);
+                at->rows, at->hidden);
         if (!own->ranking.recommended)
             die(EXIT_CODE_ACCURACY, "%zux%zu: nothing meets the budget: the most accurate, %s: %s",
-                own->wanted.at.rows, own->wanted.at.hidden, best->kernel,
-                objection(own, best, words));
+                at->rows, at->hidden, best->kernel, objection(own, best, words));
     }
     for (size_t i = 0; i < all->count; i++)
-        if (is_noisy(&all->choices[i]))
+        if (all->choices[i].noisy)
             die(EXIT_CODE_INCONCLUSIVE, "%zux%zu: too noisy to say which kernel is fastest",
                 all->choices[i].wanted.at.rows, all->choices[i].wanted.at.hidden);
 }
@@ -494,7 +457,7 @@ static exit_code choose(void *context, const cli_call *call)
         free(all.choices[i].standings.standings);
         free(all.choices[i].ranking.kernels);
     }
-    free(all.choices);
+    arena_free(&all.memory);
     return EXIT_CODE_FINE;
 }
 
@@ -542,7 +505,7 @@ const cli_command command_choose = {
     .summary = "Names the fastest call of the library, or plugin, within an error budget.",
     .details =
         "Measures the shapes as lnbench run --shapes does, with fewer conformance tests and\n"
-        "one convention (about half a minute), and stores the run. Names the recommended call\n"
+        "one convention (about 10 s each), and stores the run. Names the recommended call\n"
         "and, in brackets, the kernel behind it; if that has no proven bound, the fastest\n"
         "kernel that has one; and what the fastest kernel of all would gain, and where it\n"
         "fails. --stored asks the latest run that timed the shape, and says when and where\n"
@@ -558,7 +521,8 @@ const cli_command command_choose = {
                                  .time_on = "normal",
                                  .processes = 5,
                                  .repetitions = 2,
-                                 .conformance = true},
+                                 .conformance = true,
+                                 .few_checks = true},
                      .max_row_ulp = INFINITY,
                      .deadline = 10},
              .cache = "hot", .threads = 1, .max_row_ulp = NAN, .kappa = NAN),

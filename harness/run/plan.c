@@ -785,6 +785,7 @@ void plan_make(const plan_request *request, const kernel_list *kernels,
     plan->quick = resolved.quick;
     plan->full = resolved.full;
     plan->conformance = request->conformance && resolved.accuracy;
+    plan->few_checks = request->few_checks;
     snprintf(plan->name, sizeof plan->name, "%s", request->name);
     resolve_named(&resolved, plan);
     choose_kernels(&resolved, kernels, plan);

@@ -18,7 +18,9 @@ typedef struct plan_request {
     uint64_t seed;
     uint64_t processes, repetitions; /* 0: the plan's own */
     bool conformance;                /* also the conformance tests, which the session adds */
-    uint64_t settings;               /* a hash of what else decides results: limits, pages */
+    bool
+        few_checks; /* of these no large tensors, and no hidden sizes but those of the problems that hold all triples */
+    uint64_t settings; /* a hash of what else decides results: limits, pages */
 } plan_request;
 
 /* Rows of one input under one convention, judged for every kernel of these types; or a conformance test, which
@@ -73,7 +75,7 @@ typedef struct case_plan {
     accuracy_group *accuracy;
     size_t accuracy_count;
     plan_conventions conventions[OPERATIONS];
-    bool quick, full, conformance;
+    bool quick, full, conformance, few_checks;
     struct plan_checks *checks; /* the session's; NULL: no conformance tests were added */
     speed_group *speed;
     size_t speed_count;
