@@ -72,15 +72,6 @@ static void print_store(const char *database, const output_file *out)
     free(sizes);
 }
 
-/* One interval of equal code. Its farther end from 1 is the floor: at this threshold the duet would
- * have given no alarm. A change that lies above the floor by the width of an interval is seen however
- * its own interval falls. Logarithms add up where shares do not. */
-static double smallest_seen(const interval_estimate *ratio)
-{
-    double lo = log(ratio->lo), hi = log(ratio->hi);
-    return expm1(fmax(fabs(lo), fabs(hi)) + hi - lo);
-}
-
 /* The library against a copy of it, a call of each regime that the machine has. A call that is too
  * large is left out: its buffers take longer to fill and to compare than the call takes. */
 static void measure_equal_code(const char *library, const char *copy, double seconds,
@@ -139,7 +130,11 @@ static void store_and_print(const run_comparison *comparison, const char *databa
     for (size_t i = 0; i < comparison->pair_count; i++) {
         const comparison_pair *pair = &comparison->pairs[i];
         const char *regime = comparison_regime(comparison, &pair->key);
-        double seen = smallest_seen(&pair->ratio);
+        /* One interval of equal code. Its farther end from 1 is the floor: at this threshold the duet would have
+         * given no alarm. A change that lies above the floor by the width of an interval is seen however its own
+         * interval falls. Logarithms add up where shares do not. */
+        const double lo = log(pair->ratio.lo), hi = log(pair->ratio.hi);
+        const double seen = expm1(fmax(fabs(lo), fabs(hi)) + hi - lo);
         for (int of = 0; of < REGIMES; of++)
             if (strcmp(regime, regime_names[of]) == 0)
                 smallest[of] = seen;
@@ -227,22 +222,6 @@ static const char *grade_name(finding_grade grade)
     return grade == FINDING_WARNING ? "warning" : grade == FINDING_NOTE ? "note" : "fine";
 }
 
-/* For programs, and for Markdown, which has the facts in the same table. */
-static relation *findings_relation(const machine_facts *machine, const finding *findings,
-                                   size_t count, output_format format)
-{
-    static const relation_column columns[] = {COLUMN("grade", "grade"), COLUMN("what", "what"),
-                                              COLUMN("remedy or value", "remedy")};
-    relation *rows = relation_create(COLUMNS(columns));
-    for (size_t i = 0; i < count; i++)
-        relation_row(rows, as_text(grade_name(findings[i].grade)), as_text(findings[i].what),
-                     as_text(findings[i].remedy));
-    for (size_t i = 0; format != OUTPUT_JSON && i < machine->count; i++)
-        relation_row(rows, as_text("fact"), as_text(machine->facts[i].name),
-                     as_text(machine->facts[i].value));
-    return rows;
-}
-
 /* Beyond either, a figure says more of the machine than of the kernel. */
 static const double most_apart = .1, least_cpu_share = .9;
 
@@ -251,11 +230,14 @@ static bool is_trusted(const timing_scatter *scatter)
     return scatter->apart <= most_apart && scatter->cpu_share >= least_cpu_share;
 }
 
-/* "timings here are good to about 2 %: 2 things to mend" */
-static void print_verdict(const output_file *out, const timing_scatter *scatter, size_t warnings)
+/* First "timings here are good to about 2 %: 2 things to mend". */
+static void print_text(const output_file *out, const machine_facts *machine,
+                       const timing_scatter *scatter, const finding *findings, size_t count,
+                       bool facts)
 {
-    char things[48];
-    snprintf(things, sizeof things, "%zu thing%s to mend", warnings, warnings == 1 ? "" : "s");
+    size_t warnings = 0;
+    while (warnings < count && findings[warnings].grade == FINDING_WARNING)
+        warnings++;
     output_colour(out, is_trusted(scatter) ? NULL : "31");
     if (is_trusted(scatter))
         output_text(out, "timings here are good to about %.2g %%: ", 100 * scatter->apart);
@@ -266,17 +248,10 @@ static void print_verdict(const output_file *out, const timing_scatter *scatter,
         output_text(out, "timings here cannot be trusted, the same work took %.2f times as long: ",
                     1 + scatter->apart);
     output_colour(out, NULL);
-    output_line(out, "%s", warnings ? things : "nothing to mend");
-}
-
-static void print_text(const output_file *out, const machine_facts *machine,
-                       const timing_scatter *scatter, const finding *findings, size_t count,
-                       bool facts)
-{
-    size_t warnings = 0;
-    while (warnings < count && findings[warnings].grade == FINDING_WARNING)
-        warnings++;
-    print_verdict(out, scatter, warnings);
+    if (warnings > 0)
+        output_line(out, "%zu thing%s to mend", warnings, warnings == 1 ? "" : "s");
+    else
+        output_line(out, "nothing to mend");
     if (facts || warnings > 0)
         output_text(out, "\n");
     for (size_t i = 0; i < (facts ? count : warnings); i++) {
@@ -295,15 +270,20 @@ static void print_text(const output_file *out, const machine_facts *machine,
         output_line(out, "%-22s  %s", machine->facts[i].name, machine->facts[i].value);
 }
 
-static void print_findings(const output_file *out, const machine_facts *machine,
-                           const timing_scatter *scatter, const finding *findings, size_t count,
-                           bool facts)
+/* For programs, and for Markdown; all but JSON have the facts in the same table. */
+static void print_rows(const output_file *out, const machine_facts *machine,
+                       const timing_scatter *scatter, const finding *findings, size_t count)
 {
-    if (out->format == OUTPUT_TEXT) {
-        print_text(out, machine, scatter, findings, count, facts);
-        return;
-    }
-    relation_print_in(findings_relation(machine, findings, count, out->format),
+    static const relation_column columns[] = {COLUMN("grade", "grade"), COLUMN("what", "what"),
+                                              COLUMN("remedy or value", "remedy")};
+    relation *rows = relation_create(COLUMNS(columns));
+    for (size_t i = 0; i < count; i++)
+        relation_row(rows, as_text(grade_name(findings[i].grade)), as_text(findings[i].what),
+                     as_text(findings[i].remedy));
+    for (size_t i = 0; out->format != OUTPUT_JSON && i < machine->count; i++)
+        relation_row(rows, as_text("fact"), as_text(machine->facts[i].name),
+                     as_text(machine->facts[i].value));
+    relation_print_in(rows,
                       json_pack("{s:s, s:b, s:f, s:f, s:o}", "schema", "lnbench-doctor-1",
                                 "trusted", is_trusted(scatter), "apart", scatter->apart,
                                 "cpu_share", scatter->cpu_share, "machine", json_facts(machine)),
@@ -339,7 +319,10 @@ static exit_code doctor(void *context, const cli_call *call)
     timing_scatter scatter = measure_scatter();
     machine_read(&machine);
     size_t count = machine_findings(&machine, findings, MOST_FINDINGS);
-    print_findings(&options->printed, &machine, &scatter, findings, count, options->facts);
+    if (options->printed.format == OUTPUT_TEXT)
+        print_text(&options->printed, &machine, &scatter, findings, count, options->facts);
+    else
+        print_rows(&options->printed, &machine, &scatter, findings, count);
     machine_free(&machine);
     return is_trusted(&scatter) ? EXIT_CODE_FINE : EXIT_CODE_INCONCLUSIVE;
 }

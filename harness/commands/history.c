@@ -37,6 +37,7 @@ typedef struct measure_history {
     stored_table points; /* of points_sql, series by series */
     history_series *series;
     size_t count;
+    arena memory;     /* of the series' changes and medians */
     int64_t machines; /* they count from 1 on; runs of different machines are never pooled */
 } measure_history;
 
@@ -114,13 +115,13 @@ static void find_measure(const char *name, measure *found, char value[96])
 }
 
 /* Change points of the latest CHANGE_MOST_VALUES. */
-static void divide(const measure_history *history, history_series *series, uint64_t seed)
+static void divide(measure_history *history, history_series *series, uint64_t seed)
 {
     change_settings settings = change_defaults();
     size_t first = series->count > CHANGE_MOST_VALUES ? series->count - CHANGE_MOST_VALUES : 0;
-    double *values = allocate((series->count + 1) * sizeof *values);
-    series->changes = allocate((series->count + 1) * sizeof *series->changes);
-    series->medians = allocate((series->count + 1) * sizeof *series->medians);
+    double *values = arena_new(&history->memory, double, series->count + 1);
+    series->changes = arena_new(&history->memory, size_t, series->count + 1);
+    series->medians = arena_new(&history->memory, double, series->count + 1);
     settings.seed = seed;
     for (size_t i = 0; i < series->count; i++)
         values[i] = table_real(&history->points, series->first + i, "value");
@@ -133,40 +134,14 @@ static void divide(const measure_history *history, history_series *series, uint6
         size_t end = c < series->change_count ? series->changes[c] : series->count;
         series->medians[c] = median(values + begin, end - begin);
     }
-    free(values);
-}
-
-static char *json_of(const word_list *words)
-{
-    json_t *array = list_words(words);
-    char *text = json_dumps(array, 0);
-    json_decref(array);
-    return text;
-}
-
-static stored_table ask_points(result_store *store, const history_options *options,
-                               const word_list *kernels, const measure *of)
-{
-    const word_list *const lists[] = {kernels, &options->conventions, &options->shapes,
-                                      &options->inputs, &options->caches};
-    char *json[5];
-    text_buffer sql = {0};
-    for (size_t i = 0; i < 5; i++)
-        json[i] = json_of(lists[i]);
-    text_format(&sql, points_sql, of->value, of->lo, of->hi, of->value);
-    stored_table points =
-        store_ask(store, sql.bytes, "sssss", json[0], json[1], json[2], json[3], json[4]);
-    for (size_t i = 0; i < 5; i++)
-        free(json[i]);
-    text_free(&sql);
-    return points;
 }
 
 static void load(result_store *store, const history_options *options, measure_history *history)
 {
-    char value[96];
+    char value[96], *json[5];
     measure of;
     word_list kernels = {0};
+    text_buffer sql = {0};
     find_measure(options->measure, &of, value);
     stored_table latest =
         store_ask(store, "SELECT id FROM runs ORDER BY started DESC, id DESC LIMIT 1", "");
@@ -176,7 +151,19 @@ static void load(result_store *store, const history_options *options, measure_hi
         die(EXIT_CODE_ENVIRONMENT,
             "the store holds no run yet: lnbench run makes one, lnbench import takes one");
     store_kernel_words(store, run, &options->kernels, &kernels);
-    history->points = ask_points(store, options, &kernels, &of);
+    const word_list *const lists[] = {&kernels, &options->conventions, &options->shapes,
+                                      &options->inputs, &options->caches};
+    for (size_t i = 0; i < 5; i++) {
+        json_t *array = list_words(lists[i]);
+        json[i] = json_dumps(array, 0);
+        json_decref(array);
+    }
+    text_format(&sql, points_sql, of.value, of.lo, of.hi, of.value);
+    history->points =
+        store_ask(store, sql.bytes, "sssss", json[0], json[1], json[2], json[3], json[4]);
+    for (size_t i = 0; i < 5; i++)
+        free(json[i]);
+    text_free(&sql);
     word_list_free(&kernels);
     const stored_table *points = &history->points;
     for (size_t row = 0; row < points->rows; row++) {
@@ -201,22 +188,6 @@ static void load(result_store *store, const history_options *options, measure_hi
 
 /* ---- showing it ---- */
 
-/* "run 12, commit 1234567: 0.512 to 0.478, -6.6 %"; a plugin has its name and hash in place of the commit. */
-static void add_change(text_buffer *out, const measure_history *history,
-                       const history_series *series, size_t change)
-{
-    size_t row = series->first + series->changes[change];
-    double before = series->medians[change], after = series->medians[change + 1];
-    const char *commit = table_text(&history->points, row, "commit");
-    char shown[2][16];
-    text_format(
-        out, strchr(commit, ' ') ? "run %lld, %s: %s to %s" : "run %lld, commit %.12s: %s to %s",
-        (long long)table_whole(&history->points, row, "run"), commit[0] ? commit : "unknown",
-        number_short(before, shown[0]), number_short(after, shown[1]));
-    if (before > 0)
-        text_format(out, ", %+.2g %%", (after / before - 1) * 100);
-}
-
 /* That of the latest run, and what it was before it changed. */
 static const char *class_over_runs(const measure_history *history, const history_series *series,
                                    char buffer[32])
@@ -226,21 +197,6 @@ static const char *class_over_runs(const measure_history *history, const history
     for (size_t p = series->count; p-- > 0 && strcmp(before, latest) == 0;)
         before = table_text(&history->points, series->first + p, "reproducible");
     return reproducible_both(before, latest, buffer);
-}
-
-static json_t *changes_json(const measure_history *history, const history_series *series)
-{
-    json_t *changes = json_array();
-    for (size_t i = 0; i < series->change_count; i++) {
-        size_t row = series->first + series->changes[i];
-        json_array_append_new(
-            changes, json_pack("{s:I, s:o, s:o, s:o}", "run",
-                               (json_int_t)table_whole(&history->points, row, "run"), "commit",
-                               json_text(table_text(&history->points, row, "commit")), "before",
-                               json_figure(series->medians[i]), "after",
-                               json_figure(series->medians[i + 1])));
-    }
-    return changes;
 }
 
 /* A row a point; in JSON they stand in their series. */
@@ -313,12 +269,30 @@ static void add_series(relation *rows, const measure_history *history, const his
     const char *input = table_text(table, row, "input");
     bool usual = strcmp(input, "normal") == 0;
     relation *points = points_relation(history);
-    text_buffer change = {0};
-    char both[32], changes[24];
+    json_t *changes = json_array();
+    text_buffer last = {0}; /* "run 12, commit 1234567: 0.512 to 0.478, -6.6 %" */
+    char both[32], count[24], shown[2][16];
     add_points(points, history, series);
-    if (series->change_count > 0)
-        add_change(&change, history, series, series->change_count - 1);
-    snprintf(changes, sizeof changes, "%zu", series->change_count);
+    snprintf(count, sizeof count, "%zu", series->change_count);
+    for (size_t i = 0; i < series->change_count; i++) {
+        const size_t at = series->first + series->changes[i];
+        const int64_t run = table_whole(table, at, "run");
+        const char *commit = table_text(table, at, "commit");
+        const double before = series->medians[i], after = series->medians[i + 1];
+        json_array_append_new(changes, json_pack("{s:I, s:o, s:o, s:o}", "run", (json_int_t)run,
+                                                 "commit", json_text(commit), "before",
+                                                 json_figure(before), "after", json_figure(after)));
+        if (i + 1 < series->change_count)
+            continue;
+        /* A plugin has its name and hash in place of the commit. */
+        text_format(&last,
+                    strchr(commit, ' ') ? "run %lld, %s: %s to %s"
+                                        : "run %lld, commit %.12s: %s to %s",
+                    (long long)run, commit[0] ? commit : "unknown", number_short(before, shown[0]),
+                    number_short(after, shown[1]));
+        if (before > 0)
+            text_format(&last, ", %+.2g %%", (after / before - 1) * 100);
+    }
     relation_row(
         rows, table_value(table, row, "machine"), table_value(table, row, "number"),
         as_json(table_object(table, row, "kernel", "operation"), table_text(table, row, "kernel")),
@@ -329,10 +303,9 @@ static void add_series(relation *rows, const measure_history *history, const his
                   (long long)table_whole(table, row, "hidden")),
         table_value(table, row, "cache"), as_count(series->count), as_figure(series->medians[0]),
         as_figure(table_real(table, row + series->count - 1, "value")),
-        as_text(class_over_runs(history, series, both)),
-        as_json(changes_json(history, series), changes), as_text(change.bytes),
-        as_json(relation_json(points), ""));
-    text_free(&change);
+        as_text(class_over_runs(history, series, both)), as_json(changes, count),
+        as_text(last.bytes), as_json(relation_json(points), ""));
+    text_free(&last);
 }
 
 enum { MOST_SERIES = 34, LEAST_SERIES = 10 };
@@ -355,17 +328,6 @@ static int moved_first(const void *a, const void *b)
     if (difference < 0 || difference > 0)
         return difference < 0 ? -1 : 1;
     return (left > right) - (left < right);
-}
-
-static void print_machines(const measure_history *history, const output_file *out)
-{
-    for (int64_t machine = 1; machine <= history->machines; machine++)
-        for (size_t i = 0; i < history->count; i++)
-            if (history->series[i].machine == machine) {
-                output_line(out, "machine %lld: %s", (long long)machine,
-                            table_text(&history->points, history->series[i].first, "machine"));
-                break;
-            }
 }
 
 /* The answer, then the series that changed, or else a few. */
@@ -401,24 +363,13 @@ static void print_series(const measure_history *history, bool all, const output_
     if (count < history->count)
         output_line(out, "%zu more series (--all shows them)", history->count - count);
     output_line(out, "first: the median of the first segment");
-    print_machines(history, out);
-}
-
-static void print(const measure_history *history, bool all, const output_file *out)
-{
-    if (!output_is_data(out) && out->format != OUTPUT_JSON) {
-        print_series(history, all, out);
-        return;
-    }
-    bool json = out->format == OUTPUT_JSON;
-    relation *rows = json ? series_relation() : points_relation(history);
-    for (size_t i = 0; i < history->count; i++)
-        (json ? add_series : add_points)(rows, history, &history->series[i]);
-    relation_print_in(rows,
-                      json ? json_pack("{s:s, s:o}", "schema", "lnbench-history-2", "measure",
-                                       json_text(history->measure))
-                           : NULL,
-                      "series", out);
+    for (int64_t machine = 1; machine <= history->machines; machine++)
+        for (size_t i = 0; i < history->count; i++)
+            if (history->series[i].machine == machine) {
+                output_line(out, "machine %lld: %s", (long long)machine,
+                            table_text(&history->points, history->series[i].first, "machine"));
+                break;
+            }
 }
 
 /* What plots/history.sql reads. */
@@ -459,19 +410,28 @@ static void put_history(result_store *store, const void *what, size_t number, co
 static exit_code history(void *context, const cli_call *call)
 {
     const history_options *options = context;
+    const output_file *out = &options->printed;
+    const bool json = out->format == OUTPUT_JSON;
     measure_history found = {.measure = options->measure};
     (void)call;
     result_store *store = store_open(options->database, STORE_READ);
     load(store, options, &found);
-    print(&found, options->all, &options->printed);
+    if (!output_is_data(out) && !json) {
+        print_series(&found, options->all, out);
+    } else {
+        relation *rows = json ? series_relation() : points_relation(&found);
+        for (size_t i = 0; i < found.count; i++)
+            (json ? add_series : add_points)(rows, &found, &found.series[i]);
+        relation_print_in(rows,
+                          json_pack("{s:s, s:o}", "schema", "lnbench-history-2", "measure",
+                                    json_text(found.measure)),
+                          "series", out);
+    }
     if (options->out)
         charts_draw_alone("history", (size_t)found.machines, put_history, &found, options->out,
-                          &options->printed);
+                          out);
     store_close(store);
-    for (size_t i = 0; i < found.count; i++) {
-        free(found.series[i].changes);
-        free(found.series[i].medians);
-    }
+    arena_free(&found.memory);
     free(found.series);
     stored_table_free(&found.points);
     return EXIT_CODE_FINE;

@@ -9,11 +9,20 @@
 #include "conformance/invariance.h"
 #include "worker/worker.h"
 #include "show/run_view.h"
-#include "base/output.h"
 #include <math.h>
 #include <string.h>
 
-static relation *finds_relation(const hunt_state *hunt)
+typedef struct hunt_options {
+    const char *kernel, *convention, *out, *database;
+    word_list plugins;
+    uint64_t hidden, seed;
+    double seconds, deadline; /* seconds: 0: not given */
+    output_file printed;
+} hunt_options;
+
+/* The finds as a table with a line about the whole, or JSON. `path`: where they went. */
+static void print_hunt(const hunt_state *hunt, const char *path, double seconds,
+                       const output_file *out)
 {
     static const relation_column columns[] = {
         FOR_PROGRAMS("restart"),
@@ -27,6 +36,7 @@ static relation *finds_relation(const hunt_state *hunt)
         FOR_PEOPLE("worst element"),
         COLUMN("origin", "origin"),
     };
+    const hunt_settings *settings = &hunt->settings;
     relation *rows = relation_create(COLUMNS(columns));
     for (size_t i = 0; i < hunt->find_count; i++) {
         const worst_row *find = &hunt->finds[i];
@@ -39,51 +49,20 @@ static relation *finds_relation(const hunt_state *hunt)
             as_format("column %zu: %a, exactly %a", find->column, find->computed, find->exact),
             as_text(find->origin));
     }
-    return rows;
-}
-
-/* All that JSON has besides the finds. */
-static json_t *hunt_json(const hunt_state *hunt, const char *path, double seconds)
-{
-    const hunt_settings *settings = &hunt->settings;
-    return json_pack("{s:s, s:o, s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:b, s:o}", "kernel",
-                     settings->kernel, "reproducibility", reproducible_json(hunt->reproducible),
-                     "convention", settings->convention, "dtype", dtype_name(settings->storage),
-                     "hidden", (json_int_t)settings->hidden, "seed", (json_int_t)settings->seed,
-                     "restarts", (json_int_t)hunt->done, "rows_tried", (json_int_t)hunt->rows,
-                     "seconds", json_figure(seconds), "interrupted", hunt->interrupted, "file",
-                     json_text(path));
-}
-
-/* The finds as a table with a line about the whole, or JSON. `path`: where they went. */
-static void print_hunt(const hunt_state *hunt, const char *path, double seconds,
-                       const output_file *output)
-{
-    relation_print_in(finds_relation(hunt), hunt_json(hunt, path, seconds), "finds", output);
-    output_line(output, "%s", "");
-    output_line(output, "%llu climbs, %llu rows tried in %.1f s (%.0f a second)%s",
+    json_t *whole = json_pack(
+        "{s:s, s:o, s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:b, s:o}", "kernel", settings->kernel,
+        "reproducibility", reproducible_json(hunt->reproducible), "convention",
+        settings->convention, "dtype", dtype_name(settings->storage), "hidden",
+        (json_int_t)settings->hidden, "seed", (json_int_t)settings->seed, "restarts",
+        (json_int_t)hunt->done, "rows_tried", (json_int_t)hunt->rows, "seconds",
+        json_figure(seconds), "interrupted", hunt->interrupted, "file", json_text(path));
+    relation_print_in(rows, whole, "finds", out);
+    output_line(out, "\n%llu climbs, %llu rows tried in %.1f s (%.0f a second)%s",
                 (unsigned long long)hunt->done, (unsigned long long)hunt->rows, seconds,
                 (double)hunt->rows / seconds, hunt->interrupted ? ": interrupted" : "");
     if (hunt->reproducible)
-        output_line(output, "%s is reproducible: %s", hunt->settings.kernel, hunt->reproducible);
-    output_line(output, "finds   %s", path);
-}
-
-typedef struct hunt_options {
-    const char *kernel, *convention, *out, *database;
-    word_list plugins;
-    uint64_t hidden, seed;
-    double seconds, deadline; /* seconds: 0: not given */
-    output_file printed;
-} hunt_options;
-
-/* hunts/KERNEL_CONVENTION_HIDDEN_sSEED.txt beside the store. */
-static void name_file(const hunt_settings *settings, const char *database, char *path, size_t size)
-{
-    const char *slash = strrchr(database, '/');
-    snprintf(path, size, "%.*shunts/%s_%s_%zu_s%llu.txt", slash ? (int)(slash + 1 - database) : 0,
-             database, settings->kernel, settings->convention, settings->hidden,
-             (unsigned long long)settings->seed);
+        output_line(out, "%s is reproducible: %s", settings->kernel, hunt->reproducible);
+    output_line(out, "finds   %s", path);
 }
 
 /* Every climb; the file is written anew after each, so that nothing is lost. */
@@ -108,40 +87,22 @@ static void search(hunt_state *hunt, const char *path)
     hunt_save(hunt, hunt->interrupted ? "interrupted" : "complete", path);
 }
 
-static exit_code code_of(const hunt_state *hunt)
-{
-    exit_code code = hunt->interrupted ? EXIT_CODE_INTERRUPTED : EXIT_CODE_FINE;
-    for (size_t i = 0; i < hunt->find_count; i++)
-        code = worse_exit_code(code, verdict_exit_code(&hunt->finds[i].verdict));
-    return code;
-}
-
-/* Before the search: what interrupts that takes nothing from its finds. */
-static void find_class(hunt_state *hunt, const kernel_list *kernels)
-{
-    const ln_convention convention = convention_named(hunt->settings.convention);
-    invariance_result found = {0};
-    if (!invariance_measure(hunt->judge, &convention, NULL, kernels, &hunt->kernel, &found, 1))
-        die(EXIT_CODE_INTERRUPTED, "interrupted");
-    hunt->reproducible = reproducible_found(&hunt->kernel->facts, &found);
-}
-
-/* The kernel and the judge of it. */
+/* The kernel and the judge of it; and its class of reproducibility before the search: what interrupts that takes
+ * nothing from its finds. */
 static void prepare_hunt(const hunt_options *options, hunt_state *hunt, worker_process **worker,
                          kernel_list *kernels)
 {
+    const judge_settings judging = {
+        .seed = options->seed, .max_row_ulp = INFINITY, .deadline_seconds = options->deadline};
+    hunt_settings *settings = &hunt->settings;
+    invariance_result found = {0};
+    const char *name = options->kernel;
     error unknown;
-    if (!options->kernel)
+    if (!name)
         die(EXIT_CODE_USAGE, "--kernels NAME is missing");
     if (options->hidden == 0 || options->hidden > 1 << 20)
         die(EXIT_CODE_USAGE, "--hidden %llu: 1 to 1048576 was expected",
             (unsigned long long)options->hidden);
-    hunt->settings = (hunt_settings){
-        .hidden = (size_t)options->hidden, .seed = options->seed, .seconds = options->seconds};
-    snprintf(hunt->settings.kernel, sizeof hunt->settings.kernel, "%.63s", options->kernel);
-    judge_settings judging = {
-        .seed = options->seed, .max_row_ulp = INFINITY, .deadline_seconds = options->deadline};
-    const char *name = options->kernel;
     *worker = worker_start(options->plugins.words, options->plugins.count, kernels);
     hunt->kernel = kernel_find(kernels, name, &unknown);
     if (!hunt->kernel)
@@ -149,19 +110,26 @@ static void prepare_hunt(const hunt_options *options, hunt_state *hunt, worker_p
     const ln_convention convention = convention_for(
         kernel_words_convention(kernels, &(word_list){&name, 1}, options->convention),
         hunt->kernel->facts.storage);
-    convention_label(&convention, hunt->settings.convention);
+    *settings = (hunt_settings){.hidden = (size_t)options->hidden,
+                                .seed = options->seed,
+                                .seconds = options->seconds,
+                                .storage = hunt->kernel->facts.storage,
+                                .param = hunt->kernel->facts.param};
+    snprintf(settings->kernel, sizeof settings->kernel, "%.63s", name);
+    convention_label(&convention, settings->convention);
     hunt->judge = judge_create(worker_runner(*worker), &judging);
-    hunt->settings.storage = hunt->kernel->facts.storage;
-    hunt->settings.param = hunt->kernel->facts.param;
     if (hunt->kernel->unsupported[0])
-        die(EXIT_CODE_ENVIRONMENT, "%s: cannot run here: %s", hunt->settings.kernel,
+        die(EXIT_CODE_ENVIRONMENT, "%s: cannot run here: %s", settings->kernel,
             hunt->kernel->unsupported);
-    find_class(hunt, kernels);
+    if (!invariance_measure(hunt->judge, &convention, NULL, kernels, &hunt->kernel, &found, 1))
+        die(EXIT_CODE_INTERRUPTED, "interrupted");
+    hunt->reproducible = reproducible_found(&hunt->kernel->facts, &found);
 }
 
 static exit_code run_hunt(void *context, const cli_call *call)
 {
     const hunt_options *options = context;
+    const char *slash = strrchr(options->database, '/');
     hunt_state hunt = {0};
     worker_process *worker = NULL;
     kernel_list kernels = {0};
@@ -170,14 +138,19 @@ static exit_code run_hunt(void *context, const cli_call *call)
     (void)call;
     interrupt_watch();
     prepare_hunt(options, &hunt, &worker, &kernels);
+    /* hunts/KERNEL_CONVENTION_HIDDEN_sSEED.txt beside the store, unless the user names a file. */
+    snprintf(path, sizeof path, "%.*shunts/%s_%s_%zu_s%llu.txt",
+             slash ? (int)(slash + 1 - options->database) : 0, options->database,
+             hunt.settings.kernel, hunt.settings.convention, hunt.settings.hidden,
+             (unsigned long long)options->seed);
     if (options->out)
         snprintf(path, sizeof path, "%.1000s", options->out);
-    else
-        name_file(&hunt.settings, options->database, path, sizeof path);
     make_parent_directory(path);
     search(&hunt, path);
     print_hunt(&hunt, path, seconds_now() - begun, &options->printed);
-    exit_code code = code_of(&hunt);
+    exit_code code = hunt.interrupted ? EXIT_CODE_INTERRUPTED : EXIT_CODE_FINE;
+    for (size_t i = 0; i < hunt.find_count; i++)
+        code = worse_exit_code(code, verdict_exit_code(&hunt.finds[i].verdict));
     judge_destroy(hunt.judge);
     hunt_free(&hunt);
     worker_stop(worker);

@@ -20,7 +20,17 @@ typedef struct list_options {
     output_file printed;
 } list_options;
 
-static relation *kernels_relation(const kernel_list *kernels, unsigned kinds)
+/* The kernels of the build and the plugins; kernel_list_free() them. */
+static kernel_list load_kernels(const list_options *options)
+{
+    kernel_list kernels = {0};
+    worker_stop(worker_start(options->plugins.words, options->plugins.count, &kernels));
+    if (kernels.left_out[0])
+        output_note("a peer is left out: %s", kernels.left_out);
+    return kernels;
+}
+
+static relation *list_kernels(const list_options *options)
 {
     static const relation_column columns[] = {
         FOR_PEOPLE("kernel"),       FOR_PEOPLE("statistics"), FOR_PEOPLE("apply"),
@@ -28,9 +38,11 @@ static relation *kernels_relation(const kernel_list *kernels, unsigned kinds)
         FOR_PEOPLE("isa"),          FOR_PEOPLE("unroll"),     FOR_PEOPLE("traits"),
         FOR_PEOPLE("reproducible"), FOR_PEOPLE("source"),     FOR_PEOPLE("supported"),
         FOR_PEOPLE("operation"),    FOR_PROGRAMS(EACH_MEMBER)};
+    const unsigned kinds = operations_parse(options->operation);
+    kernel_list kernels = load_kernels(options);
     relation *rows = relation_create(COLUMNS(columns));
-    for (size_t i = 0; i < kernels->count; i++) {
-        const kernel_entry *kernel = &kernels->kernels[i];
+    for (size_t i = 0; i < kernels.count; i++) {
+        const kernel_entry *kernel = &kernels.kernels[i];
         const kernel_facts *facts = &kernel->facts;
         char traits[128];
         if (!(kinds & OPERATION_BIT(facts->operation)))
@@ -43,67 +55,29 @@ static relation *kernels_relation(const kernel_list *kernels, unsigned kinds)
             as_text(kernel->source), as_text(kernel->unsupported[0] ? kernel->unsupported : "yes"),
             as_text(operation_name(facts->operation)), as_json(kernel_json(kernel, NULL), ""));
     }
+    kernel_list_free(&kernels);
     return rows;
 }
 
-static worker_process *load_kernels(const list_options *options, kernel_list *kernels)
-{
-    worker_process *worker = worker_start(options->plugins.words, options->plugins.count, kernels);
-    if (kernels->left_out[0])
-        output_note("a peer is left out: %s", kernels->left_out);
-    return worker;
-}
-
-/* The columns in words. */
-static void explain_kernels(const output_file *out)
-{
-    static const char *const lines[] = {
-        "statistics: how mean and variance are found; apply: how a row is normalised;",
-        "schedule: in which order rows and passes go; io, acc: types of the tensors and of the "
-        "sums;",
-        "unroll: vectors in flight; reproducible: a row's bits depend on the row alone (row), not "
-        "even",
-        "on the ISA (isa), or on more (run); in brackets: declared, not measured."};
-    if (out->format != OUTPUT_JSON)
-        output_line(out, "%s", "");
-    for (size_t i = 0; out->format != OUTPUT_JSON && i < sizeof lines / sizeof *lines; i++)
-        output_line(out, "%s", lines[i]);
-}
-
-static void list_kernels(const list_options *options)
-{
-    kernel_list kernels;
-    unsigned kinds = operations_parse(options->operation);
-    worker_process *worker = load_kernels(options, &kernels);
-    relation_print(kernels_relation(&kernels, kinds), &options->printed);
-    explain_kernels(&options->printed);
-    kernel_list_free(&kernels);
-    worker_stop(worker);
-}
-
-static void list_plugins(const list_options *options)
+static relation *list_plugins(const list_options *options)
 {
     static const relation_column columns[] = {
         COLUMN("plugin", "name"), COLUMN("kernels", "kernels"), COLUMN("version", "version"),
         COLUMN("object hash", "object_hash")};
-    kernel_list kernels;
-    worker_process *worker = load_kernels(options, &kernels);
+    kernel_list kernels = load_kernels(options);
     relation *rows = relation_create(COLUMNS(columns));
-    for (size_t i = 0; i < kernels.count;) {
+    for (size_t i = 0, count; i < kernels.count; i += count) {
         const kernel_entry *first = &kernels.kernels[i];
-        size_t count = 1;
-        while (i + count < kernels.count && first[count].plugin == first->plugin)
+        for (count = 1; i + count < kernels.count && first[count].plugin == first->plugin;)
             count++;
         relation_row(rows, as_text(first->source), as_count(count), as_word(first->version),
                      as_format("%016llx", (unsigned long long)first->object_hash));
-        i += count;
     }
     kernel_list_free(&kernels);
-    worker_stop(worker);
-    relation_print(rows, &options->printed);
+    return rows;
 }
 
-static void list_conventions(const list_options *options)
+static relation *list_conventions(const list_options *options)
 {
     static const relation_column columns[] = {
         COLUMN("preset", "name"), COLUMN("convention", "convention"), COLUMN("whose", "origin")};
@@ -117,15 +91,16 @@ static void list_conventions(const list_options *options)
                          as_text(convention_format(&preset->convention, list)),
                          as_text(preset->origin));
         }
-    relation_print(rows, &options->printed);
+    return rows;
 }
 
-static void list_inputs(const list_options *options)
+static relation *list_inputs(const list_options *options)
 {
     static const relation_column columns[] = {COLUMN("input", "name"),
                                               COLUMN("why it hurts", "purpose"),
                                               COLUMN("where it is met", "evidence")};
     size_t count;
+    (void)options;
     const input_family *families = input_families(&count);
     relation *rows = relation_create(COLUMNS(columns));
     for (size_t i = 0; i < count; i++)
@@ -135,10 +110,10 @@ static void list_inputs(const list_options *options)
                  as_text("the rows that hunts found, of every kernel; worst:PATH: those of a file "
                          "or folder"),
                  as_text("reference/worst (lnbench hunt)"));
-    relation_print(rows, &options->printed);
+    return rows;
 }
 
-static void list_shapes(const list_options *options)
+static relation *list_shapes(const list_options *options)
 {
     static const relation_column columns[] = {COLUMN("hidden", "hidden"),
                                               COLUMN("where it is met", "where")};
@@ -154,13 +129,14 @@ static void list_shapes(const list_options *options)
         {8192, "the largest dense models' class"},
         {12288, "GPT-3 175B"},
     };
+    (void)options;
     relation *rows = relation_create(COLUMNS(columns));
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         relation_row(rows, as_count(shapes[i].hidden), as_text(shapes[i].where));
-    relation_print(rows, &options->printed);
+    return rows;
 }
 
-static void list_models(const list_options *options)
+static relation *list_models(const list_options *options)
 {
     static const relation_column columns[] = {COLUMN("model", "name"),
                                               COLUMN("whose", "title"),
@@ -181,10 +157,10 @@ static void list_models(const list_options *options)
                      as_count(all[i].tokens), as_text(all[i].convention),
                      as_text(operation_name(convention.operation)), as_text(all[i].source));
     }
-    relation_print(rows, &options->printed);
+    return rows;
 }
 
-static void list_runs(const list_options *options)
+static relation *list_runs(const list_options *options)
 {
     static const relation_column columns[] = {
         COLUMN("run", "run"),        COLUMN("started", "started"),
@@ -202,43 +178,43 @@ static void list_runs(const list_options *options)
                      as_count(runs[i].cases), as_count(runs[i].repetitions),
                      as_text(runs[i].command_line));
     free(runs);
-    relation_print(rows, &options->printed);
-}
-
-typedef void list_function(const list_options *options);
-
-static void list_what(const char *what, const list_options *options)
-{
-    static const struct {
-        const char *name;
-        list_function *list;
-    } lists[] = {
-        {"kernels", list_kernels}, {"conventions", list_conventions}, {"inputs", list_inputs},
-        {"shapes", list_shapes},   {"models", list_models},           {"plugins", list_plugins},
-        {"runs", list_runs},
-    };
-    const char *names[sizeof lists / sizeof *lists];
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        names[i] = lists[i].name;
-        if (strcmp(what, lists[i].name) == 0) {
-            lists[i].list(options);
-            return;
-        }
-    }
-    char meant[MEANT_LENGTH];
-    die(EXIT_CODE_USAGE,
-        "nothing called '%.60s' to list%s: there are kernels, conventions, inputs, "
-        "shapes, models, plugins and runs",
-        what, did_you_mean(what, names, sizeof lists / sizeof *lists, meant));
+    return rows;
 }
 
 static const char usage[] = "kernels|conventions|inputs|shapes|models|plugins|runs [OPTION...]";
 
 static exit_code list(void *context, const cli_call *call)
 {
+    static const char *const names[] = {"kernels", "conventions", "inputs", "shapes",
+                                        "models",  "plugins",     "runs"};
+    static relation *(*const lists[])(const list_options *) = {
+        list_kernels, list_conventions, list_inputs, list_shapes,
+        list_models,  list_plugins,     list_runs};
+    /* The columns of kernels. */
+    static const char *const words[] = {
+        "", "statistics: how mean and variance are found; apply: how a row is normalised;",
+        "schedule: in which order rows and passes go; io, acc: types of the tensors and of the "
+        "sums;",
+        "unroll: vectors in flight; reproducible: a row's bits depend on the row alone (row), not "
+        "even",
+        "on the ISA (isa), or on more (run); in brackets: declared, not measured."};
+    const list_options *options = context;
+    const output_file *out = &options->printed;
+    char meant[MEANT_LENGTH];
     if (call->operands->count == 0)
         die(EXIT_CODE_USAGE, "list what? %s", usage);
-    list_what(call->operands->words[0], context);
+    const char *what = call->operands->words[0];
+    const size_t found = word_find(what, WORDS(names));
+    if (found == sizeof lists / sizeof *lists)
+        die(EXIT_CODE_USAGE,
+            "nothing called '%.60s' to list%s: there are kernels, conventions, inputs, "
+            "shapes, models, plugins and runs",
+            what, did_you_mean(what, WORDS(names), meant));
+    relation_print(lists[found](options), out);
+    for (size_t i = 0; lists[found] == list_kernels && out->format != OUTPUT_JSON &&
+                       i < sizeof words / sizeof *words;
+         i++)
+        output_line(out, "%s", words[i]);
     return EXIT_CODE_FINE;
 }
 

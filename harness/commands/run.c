@@ -75,25 +75,23 @@ typedef struct run_options {
     output_file printed;
 } run_options;
 
-/* Whether one line of the dry run stands for both: the same rows with other inputs, or the same
+/* How many groups from `first` on one line of the dry run stands for: the same rows with other inputs, or the same
  * check of other sizes and conventions. */
-static bool are_alike(const accuracy_group *group, const accuracy_group *other)
-{
-    if (other->dtype != group->dtype || other->param != group->param)
-        return false;
-    if (group->check || other->check)
-        return group->check && other->check && strcmp(other->input, group->input) == 0;
-    return other->rows == group->rows && other->hidden == group->hidden &&
-           strcmp(other->convention_label, group->convention_label) == 0;
-}
-
-/* How many groups from `first` on are alike. */
 static size_t alike(const case_plan *plan, size_t first)
 {
+    const accuracy_group *group = &plan->accuracy[first];
     size_t count = 1;
-    while (first + count < plan->accuracy_count &&
-           are_alike(&plan->accuracy[first], &plan->accuracy[first + count]))
-        count++;
+    for (; first + count < plan->accuracy_count; count++) {
+        const accuracy_group *other = group + count;
+        const bool same_check =
+            group->check && other->check && strcmp(other->input, group->input) == 0;
+        const bool same_rows = !group->check && !other->check && other->rows == group->rows &&
+                               other->hidden == group->hidden &&
+                               strcmp(other->convention_label, group->convention_label) == 0;
+        if (other->dtype != group->dtype || other->param != group->param ||
+            !(same_check || same_rows))
+            break;
+    }
     return count;
 }
 
@@ -134,22 +132,6 @@ static void print_checks(const case_plan *plan, const output_file *out)
     }
 }
 
-/* What the judged cases of a run cover, counted in the store. */
-static void print_covered(result_store *store, int64_t run, const output_file *out)
-{
-    stored_table found =
-        store_ask(store,
-                  "SELECT count(*) AS cases, count(DISTINCT input) AS inputs, "
-                  "count(DISTINCT convention) AS conventions FROM judged WHERE run = ?1",
-                  "i", run);
-    if (table_whole(&found, 0, "cases") > 0)
-        output_line(out, "covered  cases %lld; inputs and checks %lld; conventions %lld",
-                    (long long)table_whole(&found, 0, "cases"),
-                    (long long)table_whole(&found, 0, "inputs"),
-                    (long long)table_whole(&found, 0, "conventions"));
-    stored_table_free(&found);
-}
-
 static void dry_run(const case_plan *plan, const output_file *out)
 {
     static const relation_column columns[] = {
@@ -188,9 +170,18 @@ static void dry_run(const case_plan *plan, const output_file *out)
     print_checks(plan, out);
 }
 
-/* With --resume, where no unfinished run has this plan: another unfinished run is what was meant. */
-static void check_other_plans(const run_session *session)
+/* Goes on with the unfinished run of this plan. False: there is none. If another run is unfinished, that one was meant:
+ * the program ends. */
+static bool resume_run(run_session *session, const char *database)
 {
+    session->run = store_find_unfinished(session->store, session->plan.hash);
+    session->resumed = session->run != 0;
+    if (session->resumed) {
+        store_drop_unfinished(session->store, session->run);
+        session_ask(session);
+        session->next_process = store_next_process(session->store, session->run);
+        return true;
+    }
     stored_run *runs;
     for (size_t i = store_runs(session->store, &runs); i-- > 0;)
         if (!runs[i].imported && strcmp(runs[i].command, "run") == 0 &&
@@ -201,22 +192,8 @@ static void check_other_plans(const run_session *session)
                 (long long)runs[i].id, runs[i].command_line,
                 strstr(runs[i].command_line, "--resume") ? "" : " --resume");
     free(runs);
-}
-
-/* False: no unfinished run has this plan. */
-static bool resume_run(run_session *session, const char *database)
-{
-    session->run = store_find_unfinished(session->store, session->plan.hash);
-    session->resumed = session->run != 0;
-    if (!session->resumed) {
-        check_other_plans(session);
-        output_note("no unfinished run in %s: a new one begins", database);
-        return false;
-    }
-    store_drop_unfinished(session->store, session->run);
-    session_ask(session);
-    session->next_process = store_next_process(session->store, session->run);
-    return true;
+    output_note("no unfinished run in %s: a new one begins", database);
+    return false;
 }
 
 /* A new run in the store. */
@@ -239,45 +216,38 @@ static void begin_run(run_session *session, const char *command, const char *com
     session_store_kernels(session);
 }
 
-static bool measure(run_session *session, const kernel_list *kernels)
-{
-    progress_begin(&session->progress, session_cost(&session->plan).seconds);
-    bool finished =
-        session_invariance(session, kernels) && session_accuracy(session) && session_speed(session);
-    progress_end(&session->progress);
-    session_store_kernels(
-        session); /* with what was seen of their bits, of an interrupted run too */
-    return finished;
-}
-
-/* How the answers that the kernels were held against came about. */
-static void print_certified(const row_judge *judge, const output_file *out)
-{
-    char words[256];
-    ln_reference_counts counts = ln_reference_count(judge->reference);
-    if (counts.elements > 0)
-        output_line(out, "certified  %s", judge_describe_counts(&counts, words, sizeof words));
-}
-
 /* Returns how many cases are missing. */
 static size_t show_run(run_session *session, const run_options *options, bool finished)
 {
+    const output_file *out = &options->printed;
+    const bool is_text = out->format == OUTPUT_TEXT;
+    char words[256];
     run_view view = view_load(session->store, session->run);
     session->worst = worse_exit_code(session->worst, view_exit_code(&view));
-    size_t missing = view.run.counts.lost;
-    result_show(&options->shown, &view, options->run.database, &options->run.plugins,
-                &options->printed);
-    bool is_text = options->printed.format == OUTPUT_TEXT;
-    output_aside(&options->printed, "stored  run %lld in %s", (long long)session->run,
-                 options->run.database);
-    if (is_text)
-        print_covered(session->store, session->run, &options->printed);
+    const size_t missing = view.run.counts.lost;
+    result_show(&options->shown, &view, options->run.database, &options->run.plugins, out);
+    output_aside(out, "stored  run %lld in %s", (long long)session->run, options->run.database);
+    if (is_text) {
+        stored_table found =
+            store_ask(session->store,
+                      "SELECT count(*) AS cases, count(DISTINCT input) AS inputs, "
+                      "count(DISTINCT convention) AS conventions FROM judged WHERE run = ?1",
+                      "i", session->run);
+        if (table_whole(&found, 0, "cases") > 0)
+            output_line(out, "covered  cases %lld; inputs and checks %lld; conventions %lld",
+                        (long long)table_whole(&found, 0, "cases"),
+                        (long long)table_whole(&found, 0, "inputs"),
+                        (long long)table_whole(&found, 0, "conventions"));
+        stored_table_free(&found);
+    }
     if (is_text && finished && missing == 0)
-        print_checks(&session->plan, &options->printed);
-    if (is_text && options->shown.all && session->judge)
-        print_certified(session->judge, &options->printed);
+        print_checks(&session->plan, out);
+    /* How the answers that the kernels were held against came about. */
+    const ln_reference_counts counts = ln_reference_count(session->judge->reference);
+    if (is_text && options->shown.all && counts.elements > 0)
+        output_line(out, "certified  %s", judge_describe_counts(&counts, words, sizeof words));
     if (finished && is_text && !options->no_charts)
-        draw_report(&view, options->out, &options->printed);
+        draw_report(&view, options->out, out);
     view_free(&view);
     return missing;
 }
@@ -291,7 +261,12 @@ bool run_measure(run_session *session, const run_settings *settings, const kerne
         begin_run(session, command, command_line);
     if (strcmp(command, "run") == 0)
         die_note = "; the same command with --resume goes on";
-    bool finished = measure(session, kernels);
+    progress_begin(&session->progress, session_cost(&session->plan).seconds);
+    bool finished =
+        session_invariance(session, kernels) && session_accuracy(session) && session_speed(session);
+    progress_end(&session->progress);
+    /* With what was seen of their bits, of an interrupted run too. */
+    session_store_kernels(session);
     store_end_run(session->store, session->run, finished ? RUN_COMPLETE : RUN_INTERRUPTED);
     die_note = "";
     return finished;
@@ -303,14 +278,6 @@ void run_check_missing(const run_settings *settings, size_t missing, bool gave_u
         die(gave_up ? EXIT_CODE_KERNEL_FAILED : EXIT_CODE_ENVIRONMENT,
             "%zu case%s without a result: %s(--allow-missing accepts that)", missing,
             missing == 1 ? "" : "s", hint);
-}
-
-/* What decides results and is no part of the plan; a deadline only decides when to give up. */
-static uint64_t hash_settings(const run_settings *settings)
-{
-    uint64_t hash = hash_bytes(HASH_START, &settings->max_row_ulp, sizeof settings->max_row_ulp);
-    hash = hash_bytes(hash, &settings->plugins.count, sizeof settings->plugins.count);
-    return hash_bytes(hash, &settings->huge_pages, sizeof settings->huge_pages);
 }
 
 /* What decides the cases of a run, beside its options; "": nothing does. */
@@ -327,7 +294,12 @@ void run_prepare(run_session *session, const run_settings *settings, kernel_list
 {
     plan_request request = settings->request;
     char named[64] = "";
-    request.settings = hash_settings(settings);
+    /* What decides results and is no part of the plan; a deadline only decides when to give up. */
+    request.settings = hash_bytes(HASH_START, &settings->max_row_ulp, sizeof settings->max_row_ulp);
+    request.settings =
+        hash_bytes(request.settings, &settings->plugins.count, sizeof settings->plugins.count);
+    request.settings =
+        hash_bytes(request.settings, &settings->huge_pages, sizeof settings->huge_pages);
     machine_read(&session->machine);
     session->worker = worker_start(settings->plugins.words, settings->plugins.count, kernels);
     if (kernels->left_out[0])
@@ -364,50 +336,35 @@ void run_end(run_session *session, kernel_list *kernels)
     kernel_list_free(kernels);
 }
 
-static void read_conformance(run_options *options)
-{
-    bool *wanted = &options->run.request.conformance;
-    *wanted = strcmp(options->conformance, "no") != 0;
-    if (*wanted && strcmp(options->conformance, "yes") != 0)
-        die(EXIT_CODE_USAGE, "--conformance %.60s: yes or no was expected", options->conformance);
-}
-
-/* Measures, shows the result, and ends what it opened; then says what is missing. */
-static void run_plan(run_session *session, kernel_list *kernels, const run_options *options,
-                     const char *command_line)
-{
-    /* Places that cannot be written to are found before anything is measured. */
-    if (options->printed.format == OUTPUT_TEXT && !options->no_charts)
-        make_directories(options->out);
-    bool finished = run_measure(session, &options->run, kernels, "run", command_line);
-    size_t missing = show_run(session, options, finished);
-    run_end(session, kernels);
-    if (!finished)
-        die(EXIT_CODE_INTERRUPTED,
-            "interrupted: what was measured is kept; the same command with --resume goes on");
-    run_check_missing(&options->run, missing, session->gave_up,
-                      missing == 1 ? "the same command with --resume tries it again "
-                                   : "the same command with --resume tries them again ");
-}
-
 static exit_code run(void *context, const cli_call *call)
 {
     run_options *options = context;
+    const output_file *out = &options->printed;
     kernel_list kernels = {0};
     run_session session = {.cpu = -1};
     interrupt_watch();
-    read_conformance(options);
+    options->run.request.conformance = strcmp(options->conformance, "no") != 0;
+    if (options->run.request.conformance && strcmp(options->conformance, "yes") != 0)
+        die(EXIT_CODE_USAGE, "--conformance %.60s: yes or no was expected", options->conformance);
     result_check(&options->shown, options->run.database);
     run_prepare(&session, &options->run, &kernels);
-    if (!options->dry_run) {
-        run_plan(&session, &kernels, options, call->line);
-        return session.worst;
+    if (options->dry_run) {
+        (out->format == OUTPUT_JSON ? dry_run_json : dry_run)(&session.plan, out);
+        run_end(&session, &kernels);
+        return EXIT_CODE_FINE;
     }
-    if (options->printed.format == OUTPUT_JSON)
-        dry_run_json(&session.plan, &options->printed);
-    else
-        dry_run(&session.plan, &options->printed);
+    /* Places that cannot be written to are found before anything is measured. */
+    if (out->format == OUTPUT_TEXT && !options->no_charts)
+        make_directories(options->out);
+    const bool finished = run_measure(&session, &options->run, &kernels, "run", call->line);
+    const size_t missing = show_run(&session, options, finished);
     run_end(&session, &kernels);
+    if (!finished)
+        die(EXIT_CODE_INTERRUPTED,
+            "interrupted: what was measured is kept; the same command with --resume goes on");
+    run_check_missing(&options->run, missing, session.gave_up,
+                      missing == 1 ? "the same command with --resume tries it again "
+                                   : "the same command with --resume tries them again ");
     return session.worst;
 }
 
