@@ -4,7 +4,7 @@
 #include "base/program.h"
 #include "commands/options.h"
 #include "show/compare.h"
-#include "show/duet/duet.h"
+#include "show/duet.h"
 #include <math.h>
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include "base/program.h"
 #include "base/progress.h"
 #include "show/run_view.h"
-#include "show/duet/duet.h"
+#include "show/duet.h"
 #include "store/store.h"
 #include <math.h>
 #include <stdio.h>
@@ -141,7 +141,7 @@ static void store_and_print(const run_comparison *comparison, const char *databa
         relation_row(rows, as_text(regime), as_text(pair->key.kernel),
                      as_format("%zux%zu", pair->key.rows, pair->key.hidden),
                      as_count(pair->key.rows), as_count(pair->key.hidden), as_figure(seen),
-                     as_count(pair->sides[NEW].processes));
+                     as_count(pair->sides[NEW].speed.processes));
     }
     result_store *store = store_open(database, STORE_WRITE);
     store_put_noise(store, &comparison->machine, smallest);

@@ -32,8 +32,8 @@ static exit_code report(void *context, const cli_call *call)
     run_file sent = {0}; /* its temporary copy goes at the end of the program */
     if (file)
         sent = run_file_open(file);
-    run_view view = file ? load_stored_run(sent.database, 0)
-                         : load_reported_run(options->database, options->run);
+    run_view view =
+        load_stored_run(file ? sent.database : options->database, file ? 0 : options->run);
     const bool partial = view_is_partial(&view) && !options->allow_missing;
     exit_code code = partial ? EXIT_CODE_INCONCLUSIVE : EXIT_CODE_FINE;
     if (options->verify) {

@@ -30,12 +30,8 @@ comparison_pair comparison_pair_of(const case_key *key)
 {
     comparison_pair pair = {.key = *key, .ratio = {NAN, NAN, NAN}, .p = NAN, .noise = NAN};
     for (int side = 0; side < SIDES; side++)
-        pair.sides[side] = (compared_side){.bound_row_ulp = NAN,
-                                           .time_ns = NAN,
-                                           .cycles = NAN,
-                                           .instructions = NAN,
-                                           .copy_ratio = NAN,
-                                           .reproducible = "-"};
+        pair.sides[side] =
+            (compared_side){.bound_row_ulp = NAN, .speed = SPEED_UNKNOWN, .reproducible = "-"};
     return pair;
 }
 
@@ -216,11 +212,10 @@ exit_code pair_exit_code(const comparison_pair *pair, const comparison_settings 
 /* Counts a case as requested and lost, and names it. */
 static void lose(run_comparison *comparison, const case_key *key, const char *why)
 {
-    text_buffer name = {0};
-    add_pair_name(&name, key);
+    arena memory = {0};
     comparison->covered.asked++;
-    coverage_lose(&comparison->covered, name.bytes, why);
-    text_free(&name);
+    coverage_lose(&comparison->covered, pair_name(&memory, key), why);
+    arena_free(&memory);
 }
 
 /* The cases of a kernel that stand apart for one reason are one entry. */
@@ -263,14 +258,35 @@ static void keep_pair(run_comparison *comparison, comparison_pair *pair)
         word_list_add(reclassed, kernel);
         comparison->less_reproducible += less;
     }
+    /* What is to be read first: what fails, then what changed, by how much; what did not comes last. */
+    const exit_code code = pair_exit_code(pair, &comparison->settings);
+    const bool fails = code != EXIT_CODE_FINE && code != EXIT_CODE_INCONCLUSIVE;
+    const bool moved = pair->speed == SPEED_SLOWER || pair->speed == SPEED_FASTER ||
+                       pair->accuracy > ACCURACY_IDENTICAL;
+    const double change = isnan(pair->ratio.middle) ? 0 : fabs(log(pair->ratio.middle));
+    pair->weight = (fails ? 200 : 0) + (moved ? WEIGHT_MOVED : 0) +
+                   (pair->speed == SPEED_SLOWER ? 50 : 0) + fmin(change, 40);
     pair->shown = strcmp(comparison->settings.tool, "compare") != 0 ||
                   pair->speed != SPEED_NOT_MEASURED || pair->accuracy > ACCURACY_IDENTICAL ||
-                  (pair_exit_code(pair, &comparison->settings) != EXIT_CODE_FINE && !less);
-    if (!pair->shown && !comparison->settings.every_pair &&
-        pair_exit_code(pair, &comparison->settings) == EXIT_CODE_FINE) {
+                  (code != EXIT_CODE_FINE && !less);
+    if (pair->speed > comparison->speed)
+        comparison->speed = pair->speed;
+    if (pair->accuracy > comparison->accuracy)
+        comparison->accuracy = pair->accuracy;
+    comparison->code = worse_exit_code(comparison->code, code);
+    if (!isnan(pair->ratio.middle)) {
+        comparison->log_ratios += log(pair->ratio.middle);
+        comparison->ratios++;
+    }
+    if (!pair->shown && !comparison->settings.every_pair) {
         comparison->unchanged++;
         return;
     }
+    if (pair->tally.worse > 0 &&
+        (comparison->worse == 0 ||
+         pair->tally.worst_error > comparison->pairs[comparison->worst].tally.worst_error))
+        comparison->worst = comparison->pair_count;
+    comparison->worse += pair->tally.worse;
     comparison->pairs =
         allocate_room(comparison->pairs, comparison->pair_count, sizeof *comparison->pairs);
     comparison->pairs[comparison->pair_count++] = *pair;
@@ -315,32 +331,9 @@ exit_code comparison_exit_code(const run_comparison *comparison)
     const coverage *covered = &comparison->covered;
     if (comparison->differences.count > 0)
         return EXIT_CODE_NOT_COMPARABLE;
-    exit_code code = covered->done == 0 || (covered->lost > 0 && !settings->allow_missing)
-                         ? EXIT_CODE_NOT_COMPARABLE
-                         : EXIT_CODE_FINE;
-    for (size_t i = 0; i < comparison->pair_count; i++)
-        code = worse_exit_code(code, pair_exit_code(&comparison->pairs[i], settings));
-    return code;
-}
-
-speed_verdict comparison_speed(const run_comparison *comparison)
-{
-    static const speed_verdict order[] = {SPEED_SLOWER, SPEED_INCONCLUSIVE, SPEED_FASTER,
-                                          SPEED_SAME};
-    for (size_t v = 0; v < sizeof order / sizeof *order; v++)
-        for (size_t i = 0; i < comparison->pair_count; i++)
-            if (comparison->pairs[i].speed == order[v])
-                return order[v];
-    return SPEED_NOT_MEASURED;
-}
-
-accuracy_verdict comparison_accuracy(const run_comparison *comparison)
-{
-    accuracy_verdict worst = comparison->unchanged ? ACCURACY_IDENTICAL : ACCURACY_NOT_JUDGED;
-    for (size_t i = 0; i < comparison->pair_count; i++)
-        if (comparison->pairs[i].accuracy > worst)
-            worst = comparison->pairs[i].accuracy;
-    return worst;
+    return covered->done == 0 || (covered->lost > 0 && !settings->allow_missing)
+               ? worse_exit_code(comparison->code, EXIT_CODE_NOT_COMPARABLE)
+               : comparison->code;
 }
 
 /* ---- two runs: whether they can be compared ---- */
@@ -556,11 +549,11 @@ static void compare_times(const run_comparison *comparison, const compared_case 
         const speed_figures *speed = &both->stored[side].speed;
         compared_side *own = &pair->sides[side];
         samples[side] = speed_sample_of(&both->timed[side], both->timed_at[side]);
-        own->processes = (unsigned)samples[side].groups;
-        own->time_ns = speed->time_ns;
-        own->copy_ratio = speed->copy_ratio;
-        own->cycles = speed->cycles;
-        own->instructions = speed->instructions;
+        own->speed.processes = (unsigned)samples[side].groups;
+        own->speed.time_ns = speed->time_ns;
+        own->speed.copy_ratio = speed->copy_ratio;
+        own->speed.cycles = speed->cycles;
+        own->speed.instructions = speed->instructions;
     }
     if (samples[BASE].groups > 0 && samples[NEW].groups > 0) {
         compare_samples(comparison, pair, samples);
@@ -664,20 +657,6 @@ void compare_runs(run_comparison *comparison, const char *database)
 
 /* ---- the run that a word on the command line means ---- */
 
-enum { LEAST_COMMIT = 4, MOST_COMMIT = 40 };
-
-static bool is_commit(const char *word)
-{
-    size_t length = strlen(word);
-    return length >= LEAST_COMMIT && length <= MOST_COMMIT &&
-           strspn(word, "0123456789abcdefABCDEF") == length;
-}
-
-static bool is_number(const char *word)
-{
-    return word[0] && strspn(word, "0123456789") == strlen(word) && strlen(word) < 10;
-}
-
 static int64_t ask_run(result_store *store, const char *sql, const char *word)
 {
     stored_table found = store_ask(store, sql, "s", word);
@@ -711,24 +690,6 @@ static int64_t find_by_time(result_store *store, const char *word, const char *d
     return found;
 }
 
-static int64_t find_stored(result_store *store, const char *word, const char *database)
-{
-    static const char commit_sql[] =
-        "SELECT max(run) AS id FROM facts WHERE name = 'git_commit' AND value LIKE ?1 || '%' AND "
-        "EXISTS (SELECT 1 FROM cells WHERE cells.run = facts.run)";
-    const int64_t last = ask_run(store, "SELECT max(id) AS id FROM runs WHERE ?1 <> ''", word);
-    if (strcmp(word, "previous") == 0 || strcmp(word, "latest") == 0)
-        return find_by_time(store, word, database);
-    if (is_number(word) && strtoll(word, NULL, 10) <= last)
-        return strtoll(word, NULL, 10); /* store_run() says it where it was removed */
-    const int64_t run = is_commit(word) ? ask_run(store, commit_sql, word) : 0;
-    if (run == 0)
-        die(EXIT_CODE_ENVIRONMENT,
-            "%s: %.60s: no run of this number or commit: lnbench list runs shows them", database,
-            word);
-    return run;
-}
-
 /* "run 3, commit 1234567, 2026-01-01T00:00:00Z". The commit is lnbench's: the name and hash of plugins stand beside it,
  * or in its place where no other kernel took part. */
 static void describe(result_store *store, found_run *found, bool numbered)
@@ -751,43 +712,47 @@ static void describe(result_store *store, found_run *found, bool numbered)
     stored_table_free(&words);
 }
 
-static found_run from_store(const char *word, const char *database)
-{
-    found_run found = {.run = 0};
-    result_store *store = store_open(database, STORE_READ);
-    snprintf(found.database, sizeof found.database, "%s", database);
-    found.run = find_stored(store, word, database);
-    describe(store, &found, true);
-    store_close(store);
-    return found;
-}
-
-/* The latest run of an exported file, or of another store. */
-static found_run from_file(const char *path)
-{
-    const run_file file = run_file_open(path);
-    found_run found = {.run = 0};
-    result_store *store = store_open(file.database, STORE_READ);
-    snprintf(found.database, sizeof found.database, "%s", file.database);
-    found.run = store_latest_run(store);
-    if (found.run == 0)
-        die(EXIT_CODE_ENVIRONMENT, "%s: holds no run yet: lnbench run makes one", path);
-    describe(store, &found, false);
-    store_close(store);
-    return found;
-}
-
 found_run run_find(const char *word, const char *database)
 {
-    if (strcmp(word, "latest") == 0 || strcmp(word, "previous") == 0 || is_number(word))
-        return from_store(word, database);
-    if (access(word, F_OK) == 0 || strpbrk(word, "/."))
-        return from_file(word);
-    if (!is_commit(word))
+    static const char commit_sql[] =
+        "SELECT max(run) AS id FROM facts WHERE name = 'git_commit' AND value LIKE ?1 || '%' AND "
+        "EXISTS (SELECT 1 FROM cells WHERE cells.run = facts.run)";
+    const size_t length = strlen(word);
+    const bool by_time = strcmp(word, "latest") == 0 || strcmp(word, "previous") == 0;
+    const bool number = length > 0 && length < 10 && strspn(word, "0123456789") == length;
+    const bool file = !by_time && !number && (access(word, F_OK) == 0 || strpbrk(word, "/."));
+    const bool commit = !by_time && !file && length >= 4 && length <= 40 &&
+                        strspn(word, "0123456789abcdefABCDEF") == length;
+    found_run found = {.run = 0};
+    run_file opened;
+    if (!by_time && !number && !file && !commit)
         die(EXIT_CODE_USAGE,
             "%.60s: neither a run's number, 'latest', 'previous', a commit (4 digits or more) nor "
-            "a "
-            "file",
+            "a file",
             word);
-    return from_store(word, database);
+    if (file) { /* or another store */
+        opened = run_file_open(word);
+        database = opened.database;
+    }
+    snprintf(found.database, sizeof found.database, "%s", database);
+    result_store *store = store_open(database, STORE_READ);
+    if (file)
+        found.run = store_latest_run(store);
+    else if (by_time)
+        found.run = find_by_time(store, word, database);
+    else if (number && /* store_run() says it where it was removed */
+             strtoll(word, NULL, 10) <=
+                 ask_run(store, "SELECT max(id) AS id FROM runs WHERE ?1 <> ''", word))
+        found.run = strtoll(word, NULL, 10);
+    else if (commit)
+        found.run = ask_run(store, commit_sql, word);
+    if (found.run == 0 && file)
+        die(EXIT_CODE_ENVIRONMENT, "%s: holds no run yet: lnbench run makes one", word);
+    if (found.run == 0)
+        die(EXIT_CODE_ENVIRONMENT,
+            "%s: %.60s: no run of this number or commit: lnbench list runs shows them", database,
+            word);
+    describe(store, &found, !file);
+    store_close(store);
+    return found;
 }

@@ -11,20 +11,22 @@
 #ifndef LNBENCH_COMPARE_H
 #define LNBENCH_COMPARE_H
 
+#include "base/arena.h"
 #include "domain/coverage.h"
 #include "store/bootstrap.h"
 #include "store/store.h"
 
 enum { BASE, NEW, SIDES };
 enum { LEAST_PROCESSES = 5 }; /* of a run that is meant for compare */
+enum { WEIGHT_MOVED = 100 };  /* least weight of a pair that changed */
 
 typedef enum speed_verdict {
     SPEED_NOT_MEASURED,
     SPEED_SAME,
     SPEED_FASTER,
-    SPEED_SLOWER,
     SPEED_INCONCLUSIVE,
-} speed_verdict;
+    SPEED_SLOWER,
+} speed_verdict; /* what matters most comes last, here and below */
 
 typedef enum accuracy_verdict {
     ACCURACY_NOT_JUDGED,
@@ -61,14 +63,11 @@ typedef enum pair_failure { FAILED_NOT, FAILED_BASE, FAILED_NEW, FAILED_BOTH } p
 
 /* One side of a pair. Figures that are not known are NaN. */
 typedef struct compared_side {
-    case_verdict verdict;        /* the gravest of all inputs */
-    ln_metrics metrics;          /* of the timed rows */
-    double bound_row_ulp;        /* likewise */
-    double time_ns;              /* median of a call */
-    double cycles, instructions; /* the fewest of a call */
-    double copy_ratio;           /* time of a copy / time of the kernel */
-    unsigned processes;          /* worker processes behind the ratio */
-    char reproducible[16];       /* the kernel's class, as domain/reproducible.h has it */
+    case_verdict verdict;  /* the gravest of all inputs */
+    ln_metrics metrics;    /* of the timed rows */
+    double bound_row_ulp;  /* likewise */
+    speed_figures speed;   /* without intervals; its processes are those behind the ratio */
+    char reproducible[16]; /* the kernel's class, as domain/reproducible.h has it */
 } compared_side;
 
 /* One kernel, convention, shape and, of stored runs, input. */
@@ -86,8 +85,9 @@ typedef struct comparison_pair {
     double seconds;                 /* spent on timing it */
     char detail[DETAIL_MAX_LENGTH]; /* why there is no speed, or what limits it */
     char lost[DETAIL_MAX_LENGTH];   /* what one side has no result of; "": nothing */
-    bool
-        shown; /* to people: it was timed or changed; the many identical inputs of a run are only counted */
+    double weight;                  /* the larger, the earlier it is to be read */
+    /* To people: it was timed or changed. The many identical inputs of a run are only counted. */
+    bool shown;
 } comparison_pair;
 
 /* Cases that were not compared, of one kernel and for one reason. */
@@ -120,6 +120,13 @@ typedef struct run_comparison {
     comparison_pair *pairs; /* those that are kept */
     size_t pair_count;
     size_t unchanged; /* pairs that were compared, are identical and were not kept */
+    /* What all pairs come to: the speed, accuracy and exit code that matter most. */
+    speed_verdict speed;
+    accuracy_verdict accuracy;
+    exit_code code;
+    double log_ratios; /* sum of the logarithms of so many ratios */
+    size_t ratios;
+    size_t worse, worst; /* inputs that became worse, and the pair that has the worst of them */
     coverage covered;
     bool same_rows;       /* of two runs: of one seed */
     bool requested_known; /* else what the sides have is what is counted */
@@ -163,16 +170,12 @@ exit_code pair_exit_code(const comparison_pair *pair, const comparison_settings 
 /* Not comparable where the contexts differ, nothing was compared or something was lost; else the
  * first of all pairs' codes. */
 exit_code comparison_exit_code(const run_comparison *comparison);
-/* Of all pairs: the speed that matters most (slower, inconclusive, faster, same), and the accuracy
- * (less accurate, changed, more accurate, bit-identical). */
-speed_verdict comparison_speed(const run_comparison *comparison);
-accuracy_verdict comparison_accuracy(const run_comparison *comparison);
 
 extern const char *const accuracy_gate_names[GATE_BOUND + 1];
 /* Prints one of OUTPUT_FORMATS_CI. */
 void comparison_print(const run_comparison *comparison, output_format format, FILE *file);
 /* "naive_f32_avx2 torch 512x768 hot", in printable ASCII */
-void add_pair_name(text_buffer *out, const case_key *key);
+const char *pair_name(arena *memory, const case_key *key);
 
 /* ---- the run that a word on the command line means ---- */
 

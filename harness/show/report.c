@@ -1,20 +1,547 @@
+/* The report of a run: its charts, and one page as HTML and as Markdown, with the answer first, then charts, tables and
+ * what is folded up. plots/shown.sql makes the tables of the store that charts and page have in common. */
 #include "show/report.h"
+#include "base/allocate.h"
+#include "base/clean.h"
 #include "base/files.h"
+#include "domain/reproducible.h"
+#include "show/document.h"
+#include "show/result_table.h"
 #include "store/run_file.h"
-#include "domain/machine.h"
-#include "show/page/page.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-enum { CHARTS_MOST = 40 };
+enum { CHARTS_MOST = 40, INPUTS_SHOWN = 8, NAMED_MOST = 4 };
+
+/* The kind of a look that is another library. */
+enum { LOOK_PEER = 8 };
 
 /* What the page shows, and the charts of all types. */
-typedef struct report_state {
-    report_data data;
+typedef struct report_data {
+    const run_view *view;
+    run_answer answer; /* what the terminal shows; the page is of its type */
+    /* The tables of the script of these names; shape: no rows where nothing was timed. */
+    stored_table about, shape, looks, best, shown, inputs_judged;
+    input_error *input_errors; /* under the convention that errors are shown of */
+    size_t input_error_count;
     report_chart charts[CHARTS_MOST];
     size_t chart_count;
-} report_state;
+    const char *note; /* why charts are missing, "" where they are not */
+} report_data;
+
+static const char *fact_of(const report_data *data, const char *name)
+{
+    return machine_fact_value(&data->view->machine, name);
+}
+
+/* ---- the tables of the page ---- */
+
+static relation_value as_error(const report_data *data, const error_sum *sum)
+{
+    char words[ERROR_WORDS];
+    const error_class class = error_class_of(sum, data->answer.dtype);
+    return as_figure_words(sum->error,
+                           sum->wrong || class == ERROR_NAN ? TONE_FAULT
+                           : class == ERROR_LOST            ? TONE_LIMIT
+                                                            : TONE_NONE,
+                           "%s", view_error_words(data->view, sum, data->answer.dtype, words));
+}
+
+static relation_value as_share(const speed_figures *speed)
+{
+    return isfinite(speed->copy_ratio_lo) && isfinite(speed->copy_ratio_hi)
+               ? as_figure_words(speed->copy_ratio, TONE_NONE, "%.0f %% [%.0f, %.0f]",
+                                 100 * speed->copy_ratio, 100 * speed->copy_ratio_lo,
+                                 100 * speed->copy_ratio_hi)
+               : as_text(NULL);
+}
+
+#define KERNEL                                                                                     \
+    {                                                                                              \
+        .heading = "kernel", .is_code = true                                                       \
+    }
+/* On a narrow screen those with a priority are left out. */
+#define OPTIONAL(heading_)                                                                         \
+    {                                                                                              \
+        .heading = (heading_), .priority = 1                                                       \
+    }
+#define FIGURES                                                                                    \
+    FOR_PEOPLE("GB/s"), OPTIONAL("% of copy [95 %]"), OPTIONAL("× fastest peer"),                  \
+        OPTIONAL("error, ordinary rows"), FOR_PEOPLE("worst error"),                               \
+        OPTIONAL("error, edge cases"), OPTIONAL("reproducible")
+
+/* The rows of the terminal's short table, with the same figures. */
+static void add_names_table(const report_data *data, document *page)
+{
+    static const relation_column columns[] = {OPTIONAL(""), KERNEL, FIGURES,
+                                              OPTIONAL("correctly rounded")};
+    static const speed_figures none = SPEED_UNKNOWN;
+    const run_answer *answer = &data->answer;
+    relation *rows = relation_create(COLUMNS(columns));
+    char times[16];
+    for (size_t i = 0; i < answer->count; i++) {
+        const answer_row *row = &answer->rows[i];
+        const view_case *cell = answer->column_count ? row->cells[answer->key] : NULL;
+        const speed_figures *speed = cell ? &cell->speed : &none;
+        const error_sum *errors = row->standing->errors;
+        const error_sum *edge = &errors[SCOPE_EXTREME];
+        const double edges = (double)(edge->wrong + edge->limited);
+        if (!row->shown)
+            continue;
+        relation_row(
+            rows, as_text(answer_role_word(answer, row)), as_text(row->kernel),
+            as_figure(speed->gbps), as_share(speed),
+            as_figure_words(row->speedup, TONE_NONE, "%s", answer_times(row->speedup, times)),
+            as_error(data, &errors[SCOPE_ORDINARY]), as_error(data, &errors[SCOPE_ANY]),
+            edge->judged == 0 ? as_text(NULL)
+            : edge->wrong     ? as_figure_words(edges, TONE_FAULT, "%zu fail", edge->wrong)
+            : edge->limited ? as_figure_words(edges, TONE_LIMIT, "%zu type-limited", edge->limited)
+                            : as_figure_words(edges, TONE_NONE, "pass"),
+            as_text(row->reproducible),
+            as_text(row->all->judged == 0    ? "-"
+                    : row->standing->rounded ? "yes"
+                                             : "no"));
+    }
+    document_table(page, rows);
+}
+
+static int faster_first(const void *a, const void *b)
+{
+    const answer_row *left = *(const answer_row *const *)a, *right = *(const answer_row *const *)b;
+    if (left->at_key && right->at_key)
+        return view_by_speed(left->at_key, right->at_key);
+    return left->at_key || right->at_key ? !left->at_key - !right->at_key
+                                         : strcmp(left->kernel, right->kernel);
+}
+
+/* Every kernel at the report's shape, beside the fastest peer there. */
+static void add_kernels_table(const report_data *data, document *page)
+{
+    static const relation_column columns[] = {KERNEL, FIGURES};
+    static const speed_figures none = SPEED_UNKNOWN;
+    const run_answer *answer = &data->answer;
+    const answer_row **list = allocate_zeroed(answer->count + 1, sizeof *list);
+    const view_case *peer = NULL;
+    relation *rows = relation_create(COLUMNS(columns));
+    size_t count = 0;
+    for (size_t i = 0; i < answer->count; i++) {
+        const answer_row *row = &answer->rows[i];
+        for (size_t k = 0; k < data->best.rows; k++)
+            if (table_whole(&data->best, k, "kind") == LOOK_PEER && row->at_key &&
+                strcmp(table_text(&data->best, k, "kernel"), row->kernel) == 0 &&
+                (!peer || view_by_speed(row->at_key, peer) < 0))
+                peer = row->at_key;
+        if (row->at_key || row->standing->errors[SCOPE_ANY].judged > 0)
+            list[count++] = row;
+    }
+    qsort(list, count, sizeof *list, faster_first);
+    for (size_t i = 0; i < count; i++) {
+        const speed_figures *speed = list[i]->at_key ? &list[i]->at_key->speed : &none;
+        const error_sum *errors = list[i]->standing->errors;
+        relation_row(rows, as_text(list[i]->kernel), as_figure(speed->gbps), as_share(speed),
+                     as_figure(peer ? speed->gbps / peer->speed.gbps : (double)NAN),
+                     as_error(data, &errors[SCOPE_ORDINARY]), as_error(data, &errors[SCOPE_ANY]),
+                     as_error(data, &errors[SCOPE_EXTREME]), as_text(list[i]->reproducible));
+    }
+    document_table(page, rows);
+    free(list);
+}
+
+/* The largest row ULP of each kernel shown, on each family of inputs. */
+static void add_inputs_table(const report_data *data, document *page)
+{
+    enum { KERNELS_MOST = 7, ON_NARROW_SCREENS = 3 };
+    relation_column columns[1 + KERNELS_MOST] = {FOR_PEOPLE("input")};
+    const stored_table *shown = &data->shown;
+    size_t count = shown->rows < KERNELS_MOST ? shown->rows : KERNELS_MOST;
+    for (size_t i = 0; i < count; i++)
+        columns[i + 1] = (relation_column){.heading = table_text(shown, i, "name"),
+                                           .priority = i >= ON_NARROW_SCREENS};
+    relation *rows = relation_create(columns, 1 + count);
+    for (size_t row = 0; row < data->inputs_judged.rows; row++) {
+        const char *input = table_text(&data->inputs_judged, row, "input");
+        relation_add(rows, as_text(input));
+        for (size_t i = 0; i < count; i++) {
+            const char *kernel = table_text(shown, i, "kernel");
+            error_sum sum = {.error = NAN};
+            for (size_t k = data->input_error_count; k-- > 0;) {
+                const input_error *own = &data->input_errors[k];
+                if (own->dtype == data->answer.dtype && strcmp(own->kernel, kernel) == 0 &&
+                    strcmp(own->input, input) == 0)
+                    sum = own->sum;
+            }
+            relation_add(rows, as_error(data, &sum));
+        }
+    }
+    document_table(page, rows);
+}
+
+/* The worst row of each kernel. */
+static void add_worst_table(const report_data *data, document *page)
+{
+    static const relation_column columns[] = {
+        KERNEL,
+        FOR_PEOPLE("worst error"),
+        OPTIONAL("input"),
+        OPTIONAL("rows × hidden"),
+        OPTIONAL("reproducible"),
+        {.heading = "again", .priority = 1, .is_code = true},
+    };
+    const standing_list *standings = &data->view->standings;
+    relation *rows = relation_create(COLUMNS(columns));
+    for (size_t i = 0; i < standings->count; i++) {
+        const kernel_standing *own = &standings->standings[i];
+        const error_sum *any = &own->errors[SCOPE_ANY];
+        stored_case worst;
+        if (own->dtype == data->answer.dtype && !isnan(any->error) &&
+            store_case(data->view->store, any->at, &worst))
+            relation_row(rows, as_text(own->kernel), as_error(data, any), as_text(worst.key.input),
+                         as_format("%zu × %zu", worst.key.rows, worst.key.hidden),
+                         as_text(reproducible_stored(data->view->kernels, own->kernel)),
+                         as_format("lnbench replay --case %lld", (long long)worst.id));
+    }
+    document_table(page, rows);
+}
+
+/* ---- what kernels did wrong ---- */
+
+/* Adds "wrong-class on zeros, offset (3 cases)": one kernel's cases that are wrong for one reason, which are neighbours
+ * in the table; *row goes behind them. */
+static void describe_wrong(const stored_table *wrongs, size_t *row, text_buffer *out)
+{
+    const char *kernel = table_text(wrongs, *row, "kernel"),
+               *what = table_text(wrongs, *row, "what");
+    text_buffer inputs = {0};
+    size_t count = 0, cases = 0;
+    double most = NAN; /* row ULP */
+    char number[16];
+    for (; *row < wrongs->rows && strcmp(table_text(wrongs, *row, "kernel"), kernel) == 0 &&
+           strcmp(table_text(wrongs, *row, "what"), what) == 0;
+         ++*row) {
+        if (count++ < INPUTS_SHOWN)
+            clean_format(&inputs, FORM_PAGE, "%s%s", count > 1 ? ", " : "",
+                         table_text(wrongs, *row, "input"));
+        cases += (size_t)table_whole(wrongs, *row, "cases");
+        most = fmax(most, table_real(wrongs, *row, "most"));
+    }
+    clean_format(out, FORM_PAGE, "%s%s on %-s%s (%zu case%s", out->length ? "; " : "", what,
+                 inputs.bytes, count > INPUTS_SHOWN ? ", ..." : "", cases, cases == 1 ? "" : "s");
+    if (strcmp(what, verdict_reason(VERDICT_INACCURATE)) == 0 && isfinite(most))
+        text_format(out, ", up to %s row ULP", number_short(most, number));
+    text_add(out, ")");
+    text_free(&inputs);
+}
+
+/* What is wrong with each kernel, in words. */
+static void describe_wrongs(const report_data *data, bool limits, text_buffer *wrongs)
+{
+    static const char sql[] =
+        "SELECT kernel, what, input, count(*) AS cases, max(most) AS most, min(min(case_id)) OVER "
+        "(PARTITION BY kernel, what) AS first "
+        "FROM (SELECT *, reason || iif(type_limited OR reason IN ('wrong-class', 'inaccurate'), "
+        "'', coalesce(' (' || nullif(detail, '') || ')', '')) AS what, "
+        "(SELECT row_ulp_max FROM accuracies WHERE accuracies.case_id = judged.case_id) AS most "
+        "FROM judged WHERE run = ?1 AND operation = ?2 AND types = ?3 AND "
+        "iif(?4, type_limited, failed)) "
+        "GROUP BY kernel, what, input ORDER BY first, min(case_id)";
+    const standing_list *standings = &data->view->standings;
+    stored_table found = store_ask(data->view->store, sql, "issi", data->view->run.id,
+                                   operation_name(view_operation(data->view)),
+                                   dtype_name(data->answer.dtype), (int64_t)limits);
+    for (size_t row = 0; row < found.rows;) {
+        const kernel_standing *own =
+            standing_of(standings, table_text(&found, row, "kernel"), data->answer.dtype);
+        text_buffer words = {0};
+        describe_wrong(&found, &row, own ? &wrongs[own - standings->standings] : &words);
+        text_free(&words);
+    }
+    stored_table_free(&found);
+}
+
+/* An item for all kernels that did the same wrong: what is a fault, or else what is a limit of the types. Returns how
+ * many kernels that are. */
+static size_t add_wrongs(const report_data *data, bool limits, document *page)
+{
+    const standing_list *standings = &data->view->standings;
+    text_buffer *wrongs = allocate_zeroed(standings->count + 1, sizeof *wrongs);
+    size_t kernels = 0;
+    describe_wrongs(data, limits, wrongs);
+    for (size_t i = 0; i < standings->count; i++) {
+        text_buffer names = {0};
+        for (size_t j = i; j < standings->count && wrongs[i].length; j++)
+            if (j == i || (wrongs[j].length && strcmp(wrongs[i].bytes, wrongs[j].bytes) == 0)) {
+                clean_format(&names, FORM_PAGE, "%s`%s`", names.length ? ", " : "",
+                             standings->standings[j].kernel);
+                kernels++;
+                if (j > i)
+                    text_free(&wrongs[j]);
+            }
+        const kernel_standing *standing = &standings->standings[i];
+        stored_case fault;
+        if (standing->role == ROLE_PLUGIN && !limits && wrongs[i].length &&
+            store_case(data->view->store, standing->fault, &fault))
+            clean_format(&wrongs[i], FORM_PAGE, ". Case %lld (%s, %zux%zu, %s): %s",
+                         (long long)fault.id, fault.key.input, fault.key.rows, fault.key.hidden,
+                         fault.key.convention, fault.verdict.detail);
+        if (names.length)
+            document_add(page, BLOCK_ITEM, limits ? TONE_LIMIT : TONE_FAULT, "%-s: %-s.",
+                         names.bytes, wrongs[i].bytes);
+        text_free(&names);
+        text_free(&wrongs[i]);
+    }
+    free(wrongs);
+    return kernels;
+}
+
+/* ---- the sections of the page ---- */
+
+static void add_figure(const report_data *data, const char *stem, document *page)
+{
+    for (size_t i = 0; i < data->chart_count; i++) {
+        const report_chart *chart = &data->charts[i];
+        if (strcmp(chart->stem, stem) != 0)
+            continue;
+        if (!chart->reason[0])
+            document_figure(page, chart);
+        else if (!data->note[0])
+            document_add(page, BLOCK_PARAGRAPH, TONE_SOFT, "%s Not drawn: %s.", chart->title,
+                         chart->reason);
+    }
+}
+
+/* Kernels' names, which have an underscore, as code. */
+static void add_sentence(const char *line, text_tone tone, document *page)
+{
+    text_buffer out = {0};
+    while (*line) {
+        size_t length = strcspn(line, " "), name = length;
+        while (name > 0 && strchr(",:.;", line[name - 1]))
+            name--;
+        const char *mark = memchr(line, '_', name) ? "`" : "";
+        clean_format(&out, FORM_PAGE, "%-s%.*s%-s%.*s", mark, (int)name, line, mark,
+                     (int)(length - name), line + name);
+        line += length;
+        text_add(&out, *line ? " " : "");
+        line += *line != '\0';
+    }
+    document_add(page, BLOCK_PARAGRAPH, tone, "%-s", out.bytes ? out.bytes : "");
+    text_free(&out);
+}
+
+static void add_faults(const report_data *data, document *page)
+{
+    text_buffer names = {0};
+    size_t faults = 0;
+    for (size_t i = 0; i < data->view->standings.count; i++) {
+        const kernel_standing *own = &data->view->standings.standings[i];
+        if (own->dtype != data->answer.dtype || !own->fault || own->role == ROLE_PEER)
+            continue;
+        if (faults++ < NAMED_MOST)
+            clean_format(&names, FORM_PAGE, "%s`%s`", names.length ? ", " : "", own->kernel);
+    }
+    if (faults)
+        document_add(page, BLOCK_PARAGRAPH, TONE_FAULT,
+                     "%zu kernel%s what %s: %-s%s. [Which, and on what inputs](#wrong)", faults,
+                     faults == 1 ? " breaks" : "s break",
+                     faults == 1 ? "it promises" : "they promise", names.bytes,
+                     faults > NAMED_MOST ? ", ..." : "");
+    text_free(&names);
+}
+
+/* The first operation's page has the others in folders below it (draw_report()). */
+static void add_others(const run_view *view, document *page)
+{
+    const unsigned own = OPERATION_BIT(view_operation(view)), all = view->others | own;
+    for (int kind = 0; kind < OPERATIONS; kind++)
+        if (view->others & OPERATION_BIT(kind))
+            document_add(page, BLOCK_PARAGRAPH, TONE_SOFT,
+                         "The run has %s too, on a page of its own: "
+                         "[%s](%-s%-s%-sindex.html). The counts are of both.",
+                         operations[kind]->title, operations[kind]->title,
+                         all & (own - 1) ? "../" : "",
+                         all & (OPERATION_BIT(kind) - 1) ? operations[kind]->name : "",
+                         all & (OPERATION_BIT(kind) - 1) ? "/" : "");
+}
+
+/* The answer and the field: what README.md and the first screen show. */
+static void add_answer(const report_data *data, document *page)
+{
+    text_buffer words = {0};
+    document_section(page, "answer", "Which kernel to use");
+    view_add_coverage(data->view, &words);
+    if (view_is_partial(data->view))
+        add_sentence(words.bytes, TONE_FAULT, page);
+    text_free(&words);
+    add_others(data->view, page);
+    answer_sentences(&data->answer, &words);
+    size_t good = data->answer.recommended ? 2 : 0; /* what to call, and how accurate it is */
+    for (char *line = words.bytes, *end; line && (end = strchr(line, '\n')); line = end + 1) {
+        *end = '\0';
+        add_sentence(line, good > 0 ? TONE_GOOD : TONE_NONE, page);
+        good -= good > 0;
+    }
+    text_free(&words);
+    add_faults(data, page);
+    result_noise(&data->answer, &words); /* the terminal's line, where speeds are uncertain */
+    if (words.bytes && words.bytes[0] == '!')
+        document_add(page, BLOCK_PARAGRAPH, TONE_FAULT, "%.*s", (int)strcspn(words.bytes + 2, "\n"),
+                     words.bytes + 2);
+    text_free(&words);
+    add_figure(data, "field", page);
+}
+
+static void add_details(const report_data *data, document *page)
+{
+    static const char *const shown[] = {"field", "throughput", "speed_error", "error_kappa",
+                                        "conventions"};
+    document_section(page, "details", "Details");
+    document_add(page, BLOCK_FOLD, TONE_NONE,
+                 "More charts: which kernel at which size, spread of errors, threads and "
+                 "cold caches, other types");
+    for (size_t i = 0; i < data->chart_count; i++) {
+        bool was_shown = false;
+        for (size_t j = 0; j < sizeof shown / sizeof *shown; j++)
+            was_shown = was_shown || strcmp(data->charts[i].stem, shown[j]) == 0;
+        if (!was_shown)
+            add_figure(data, data->charts[i].stem, page);
+    }
+    document_fold_end(page);
+    document_add(page, BLOCK_FOLD, TONE_NONE, "Every kernel%s%s", data->shape.rows ? " at " : "",
+                 table_text(&data->shape, 0, "words"));
+    add_kernels_table(data, page);
+    document_fold_end(page);
+    document_add(page, BLOCK_FOLD, TONE_NONE,
+                 "Errors by input: the largest row ULP on each family of rows");
+    add_inputs_table(data, page);
+    document_fold_end(page);
+    document_add(page, BLOCK_FOLD, TONE_NONE,
+                 "The worst row of each kernel, and how to run it again");
+    add_worst_table(data, page);
+    document_fold_end(page);
+}
+
+static void add_how_to_read(document *page)
+{
+    static const char *const terms[][2] = {
+        {"GB/s", "bytes of x read and of y written, by the median time of a call"},
+        {"% of copy", "time of a plain copy of the same bytes (the fastest of a plain loop, one of "
+                      "non-temporal stores and rep movsb, measured in the same minutes) by the "
+                      "time of the kernel, "
+                      "with its 95 % interval"},
+        {"row ULP", "error against the size of what was added up in the row, in units in the last "
+                    "place of gamma times the largest element plus beta: 1 is as good as f32 gets"},
+        {"ordinary rows", "rows of the family normal: N(0,1)"},
+        {"worst error",
+         "the largest on any judged row but edge cases (overflow, underflow, NaN, no "
+         "eps), which have a column of their own"},
+        {"kappa", "condition number of a row, sqrt(mean of x² / variance): 1 for a centred row, "
+                  "10 000 for a mean ten thousand times the spread"},
+        {"reproducible", "what the bits of a row depend on: `row` the row alone, `isa` not even on "
+                         "the instruction set, `run` on more; in brackets: promised, not measured"},
+    };
+    document_add(page, BLOCK_FOLD, TONE_NONE, "How to read the figures");
+    for (size_t i = 0; i < sizeof terms / sizeof *terms; i++)
+        document_add(page, BLOCK_ITEM, TONE_NONE, "**%-s**: %-s.", terms[i][0], terms[i][1]);
+    document_fold_end(page);
+}
+
+static void add_repeat(const report_data *data, document *page)
+{
+    static const relation_column columns[] = {FOR_PEOPLE("fact"), FOR_PEOPLE("value")};
+    const machine_facts *machine = &data->view->machine;
+    const stored_run *run = &data->view->run;
+    text_buffer cases = {0};
+    relation *facts = relation_create(COLUMNS(columns));
+    for (size_t i = 0; i < machine->count; i++)
+        relation_row(facts, as_text(machine->facts[i].name), as_text(machine->facts[i].value));
+    document_section(page, "repeat", "How to repeat it");
+    document_code(page, run->command_line);
+    view_add_coverage(data->view, &cases);
+    document_add(
+        page, BLOCK_PARAGRAPH, TONE_NONE,
+        "Seed %llu, plan %s, commit %.12s%s%s. With this seed the inputs and the order of the "
+        "measurements are the same: errors agree to the bit, times as far as the machine "
+        "does. The page holds the run: `lnbench report --verify index.html` derives the errors "
+        "again, wherever it is.",
+        (unsigned long long)run->seed, run->plan, fact_of(data, "git_commit"),
+        cases.length ? "; cases: " : "", cases.length ? cases.bytes : "");
+    text_free(&cases);
+    document_add(
+        page, BLOCK_PARAGRAPH, TONE_NONE,
+        "The folder of `--out` has the figures behind each chart, in `data`, and each chart as PNG "
+        "and PDF. `lnbench export --run %lld --format tsv` writes every case with all its "
+        "figures, `--format db --out run.db` the whole run: each repetition, judged row and "
+        "histogram of errors, the worst rows and the machine.",
+        (long long)run->id);
+    document_add(page, BLOCK_FOLD, TONE_NONE, "The machine and the build");
+    document_table(page, facts);
+    document_fold_end(page);
+    add_how_to_read(page);
+}
+
+/* "f32, torch, hot cache, 1 thread; AMD EPYC, 2 cores, in a virtual machine; gcc 12.2.0; oneDNN 2.6.3; ..." */
+static void add_title(const report_data *data, document *page)
+{
+    const char *hypervisor = fact_of(data, "hypervisor"), *cores = fact_of(data, "cores");
+    text_buffer words = {0};
+    if (data->about.rows)
+        text_format(&words, "%s; ", table_text(&data->about, 0, "words"));
+    text_add(&words, fact_of(data, "cpu_model"));
+    if (strcmp(cores, "unknown") != 0)
+        text_format(&words, ", %s core%s", cores, strcmp(cores, "1") == 0 ? "" : "s");
+    if (strcmp(hypervisor, "unknown") != 0 && strcmp(hypervisor, "none") != 0)
+        text_add(&words, ", in a virtual machine");
+    text_format(&words, "; %s; ", fact_of(data, "compiler"));
+    int64_t named = 0;
+    for (size_t i = 0; i < data->looks.rows; i++) {
+        int64_t look = table_whole(&data->looks, i, "look");
+        if (table_whole(&data->looks, i, "kind") == LOOK_PEER && look != named)
+            text_format(&words, "%s; ", table_text(&data->looks, i, "name"));
+        named = look;
+    }
+    text_format(&words, "commit %.12s; %.10s; run %lld", fact_of(data, "git_commit"),
+                data->view->run.started, (long long)data->view->run.id);
+    snprintf(page->title, sizeof page->title, "%s: which kernel is fast, which is wrong",
+             view_title(data->view));
+    snprintf(page->subtitle, sizeof page->subtitle, "%.390s", words.bytes ? words.bytes : "");
+    text_free(&words);
+}
+
+static void make_page(const report_data *data, document *page)
+{
+    add_title(data, page);
+    add_answer(data, page);
+    if (data->note[0])
+        document_add(page, BLOCK_PARAGRAPH, TONE_FAULT, "Charts are missing: %s.", data->note);
+    document_section(page, "names", "The kernels by name");
+    add_names_table(data, page);
+    document_section(page, "speed", "Speed");
+    add_figure(data, "throughput", page);
+    document_section(page, "accuracy", "Speed and accuracy");
+    add_figure(data, "speed_error", page);
+    if (operation_has(operations[view_operation(data->view)], ROLE_MEAN))
+        add_figure(data, "error_kappa", page);
+    if (view_operation(data->view) == LN_OPERATION_LAYERNORM) {
+        document_section(page, "conventions-section", "Conventions");
+        add_figure(data, "conventions", page);
+    }
+    document_section(page, "wrong", "What went wrong");
+    if (add_wrongs(data, false, page) == 0)
+        document_add(
+            page, BLOCK_PARAGRAPH, TONE_GOOD,
+            table_whole(&data->about, 0, "has_judged")
+                ? "No kernel broke its proven bound, gave NaN or infinity where it promises "
+                  "a number, crashed, hung or wrote where it must not."
+                : "No output was judged in this run.");
+    document_add(page, BLOCK_FOLD, TONE_NONE,
+                 "Limits: where no kernel of these types can be right");
+    if (add_wrongs(data, true, page) == 0)
+        document_add(page, BLOCK_PARAGRAPH, TONE_SOFT, "Nothing was found.");
+    document_fold_end(page);
+    add_details(data, page);
+    add_repeat(data, page);
+}
+
+/* ---- what charts and page read ---- */
 
 static int64_t case_of(const answer_row *row)
 {
@@ -29,31 +556,26 @@ static bool has_type(const run_view *view, ln_type type)
     return false;
 }
 
-/* Those that nobody can tell apart in speed, of all (kind 1) and of those that can be recommended (2). */
-static void put_untold(const report_data *data, const run_answer *answer)
-{
-    store_put_table(data->view->store, "untold", "case_id, kind");
-    for (int of = OF_ALL; of <= OF_CALLABLE; of++)
-        for (size_t i = 0; answer->untold_count[of] > 1 && i < answer->untold_count[of]; i++)
-            store_put_line(data->view->store, "untold", "ii", case_of(answer->untold[of][i]),
-                           (int64_t)(1 + of));
-}
-
-/* What the queries read of the answer, which says nothing of another type than its own. */
+/* What the queries read of the answer, which says nothing of another type than its own. untold: the cases that nobody
+ * can tell apart in speed, of all (kind 1) and of those that can be recommended (2). */
 static void put_asked(const report_data *data, const char *other)
 {
     static const run_answer none = {.isa = ""};
+    result_store *store = data->view->store;
     const run_answer *answer = other[0] ? &none : &data->answer;
     const answer_row *fastest = answer->untold_count[OF_ALL] ? answer->untold[OF_ALL][0] : NULL;
     const case_key *key = answer->column_count ? &answer->columns[answer->key].key : NULL;
-    const char *types = !other[0] && has_type(data->view, data->answer.dtype)
-                            ? dtype_name(data->answer.dtype)
-                            : other;
-    put_untold(data, answer);
+    const char *types =
+        !other[0] && data->view->standings.count > 0 ? dtype_name(data->answer.dtype) : other;
+    store_put_table(store, "untold", "case_id, kind");
+    for (int of = OF_ALL; of <= OF_CALLABLE; of++)
+        for (size_t i = 0; answer->untold_count[of] > 1 && i < answer->untold_count[of]; i++)
+            store_put_line(store, "untold", "ii", case_of(answer->untold[of][i]),
+                           (int64_t)(1 + of));
     store_put_table(
-        data->view->store, "asked",
+        store, "asked",
         "run, operation, types, page, rows, hidden, isa, fastest, recommended, proven, noisy");
-    store_put_line(data->view->store, "asked", "isniiisiiii", data->view->run.id,
+    store_put_line(store, "asked", "isniiisiiii", data->view->run.id,
                    operation_name(view_operation(data->view)), types, (int64_t)!other[0],
                    (int64_t)(key ? key->rows : 0), (int64_t)(key ? key->hidden : 0), answer->isa,
                    case_of(fastest), case_of(answer->recommended), case_of(answer->proven),
@@ -91,162 +613,140 @@ static void put_standings(const run_view *view)
     }
 }
 
-static void prepare_charts(const report_data *data, const char *other, const char *directory,
-                           report_state *state)
+/* Reads the tables of the script. */
+static void read_data(report_data *data)
 {
-    text_buffer footer = {0};
-    report_footer(data->view, &footer);
-    for (size_t i = 0; i < chart_count; i++) {
-        report_chart *chart = &state->charts[state->chart_count];
-        if (!chart_list[i].of_report)
-            continue;
-        chart_prepare(data->view->store, &chart_list[i], other, footer.bytes, directory, chart);
-        /* What another type lacks is not missed. */
-        state->chart_count += !chart->reason[0] || !other[0];
-    }
-    text_free(&footer);
+    result_store *store = data->view->store;
+    const struct {
+        const char *name;
+        stored_table *table;
+    } tables[] = {{"about", &data->about}, {"shape", &data->shape},
+                  {"looks", &data->looks}, {"best", &data->best},
+                  {"shown", &data->shown}, {"inputs_judged", &data->inputs_judged}};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        *tables[i].table = store_get_table(store, tables[i].name);
+    if (data->about.rows > 0)
+        data->input_error_count = store_input_errors(
+            store, data->view->run.id, table_text(&data->about, 0, "judged_convention"),
+            &data->input_errors);
 }
 
-/* other: the name of another type than the page's, or "". */
-static void prepare_type(report_state *state, const char *other, const char *directory)
+static void report_data_free(report_data *data)
 {
-    report_data *data = &state->data;
+    stored_table *const tables[] = {&data->about, &data->shape, &data->looks,
+                                    &data->best,  &data->shown, &data->inputs_judged};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        stored_table_free(tables[i]);
+    answer_free(&data->answer);
+    free(data->input_errors);
+}
+
+/* Reads what is shown of a type, and writes the tables of its charts. other: the name of another type than the page's,
+ * or "". */
+static void prepare_type(report_data *data, const char *other, const char *directory)
+{
+    const stored_run *run = &data->view->run;
     result_store *store = data->view->store;
+    text_buffer footer = {0};
+    text_format(&footer, "%s | commit %.12s%s | %s | run %lld, seed %llu",
+                fact_of(data, "cpu_model"), fact_of(data, "git_commit"),
+                strcmp(fact_of(data, "git_dirty"), "yes") == 0 ? " (dirty)" : "", run->started,
+                (long long)run->id, (unsigned long long)run->seed);
     store_scratch_begin(store);
     put_asked(data, other);
     put_standings(data->view);
     store_script(store, charts_shown_sql);
     if (!other[0])
-        report_data_read(data);
-    prepare_charts(data, other, directory, state);
-    store_scratch_end(store);
-}
-
-static void prepare_report(const run_view *view, const char *directory, report_state *state)
-{
-    state->data = (report_data){.view = view};
-    answer_make(view, &state->data.answer);
-    prepare_type(state, "", directory);
-    for (ln_type type = LN_F32; type <= LN_F16; type++)
-        if (type != state->data.type && has_type(view, type))
-            prepare_type(state, dtype_name(type), directory);
-}
-
-/* The names of the charts that gnuplot failed on, and what it said of the first. */
-static void note_lost(const report_state *state, report_result *result)
-{
-    text_buffer note = {0};
-    const report_chart *first = NULL;
-    for (size_t i = 0; i < state->chart_count; i++) {
-        const report_chart *chart = &state->charts[i];
-        if (!chart->lost)
+        read_data(data);
+    for (size_t i = 0; i < chart_count; i++) {
+        report_chart *chart = &data->charts[data->chart_count];
+        if (!chart_list[i].of_report)
             continue;
-        text_format(&note, "%s%s", first ? ", " : "", chart->stem);
-        first = first ? first : chart;
+        chart_prepare(store, &chart_list[i], other, footer.bytes, directory, chart);
+        /* What another type lacks is not missed. */
+        data->chart_count += !chart->reason[0] || !other[0];
     }
-    text_format(&note, ": %s", first->reason);
-    snprintf(result->note, sizeof result->note, "%s", note.bytes ? note.bytes : first->reason);
-    text_free(&note);
+    store_scratch_end(store);
+    text_free(&footer);
 }
 
-static void draw_charts(report_state *state, const char *plots_directory, const char *directory,
+/* ---- charts and files ---- */
+
+/* Where gnuplot failed on charts: their names, and what it said of the first. */
+static void draw_charts(report_data *data, const char *plots_directory, const char *directory,
                         report_result *result)
 {
+    const report_chart *missing = NULL, *lost = NULL;
+    text_buffer names = {0};
     size_t wanted = 0;
-    for (size_t i = 0; i < state->chart_count; i++)
-        wanted += !state->charts[i].reason[0];
-    charts_draw(state->charts, state->chart_count, plots_directory, directory);
-    const report_chart *missing = NULL;
-    for (size_t i = 0; i < state->chart_count; i++) {
-        const report_chart *chart = &state->charts[i];
-        result->lost |= chart->lost;
-        if (!chart->reason[0])
-            report_path(result->charts[result->chart_count++], directory, chart->stem, ".svg");
-        else if (!missing && strncmp(chart->reason, "gnuplot", 7) == 0)
+    for (size_t i = 0; i < data->chart_count; i++)
+        wanted += !data->charts[i].reason[0];
+    charts_draw(data->charts, data->chart_count, plots_directory, directory);
+    for (size_t i = 0; i < data->chart_count; i++) {
+        const report_chart *chart = &data->charts[i];
+        result->chart_count += !chart->reason[0];
+        if (!missing && strncmp(chart->reason, "gnuplot", 7) == 0)
             missing = chart;
+        if (chart->lost) {
+            text_format(&names, "%s%s", lost ? ", " : "", chart->stem);
+            lost = lost ? lost : chart;
+        }
     }
-    result->charts_drawn = result->chart_count == wanted;
-    if (result->lost)
-        note_lost(state, result);
+    result->lost = lost != NULL;
+    if (lost)
+        snprintf(result->note, sizeof result->note, "%s: %s", names.bytes, lost->reason);
     else if (missing)
         snprintf(result->note, sizeof result->note, "%s", missing->reason);
     else if (wanted == 0)
         snprintf(result->note, sizeof result->note,
                  "the run has neither speeds nor judged rows to draw");
+    text_free(&names);
 }
 
-static void write_html(const document *page, const char *plots_directory, const char *directory,
-                       const char *path)
-{
-    text_buffer html = {0};
-    document_html(page, plots_directory, directory, &html);
-    if (page->run)
-        page_run_end(&html);
-    write_whole_file(path, &html);
-    text_free(&html);
-}
-
-static void write_markdown(const document *page, const char *path)
-{
-    text_buffer markdown = {0};
-    document_markdown(page, &markdown);
-    write_whole_file(path, &markdown);
-    text_free(&markdown);
-}
-
-static const char *name_generator(char *words, size_t size)
-{
-    machine_facts here;
-    machine_read(&here);
-    snprintf(words, size, "lnbench %.20s %.12s%s", machine_fact_value(&here, "lnbench_version"),
-             machine_fact_value(&here, "git_commit"),
-             strcmp(machine_fact_value(&here, "git_dirty"), "yes") == 0 ? " (changed)" : "");
-    machine_free(&here);
-    return words;
-}
-
-static void write_pages(const report_state *state, const char *plots_directory,
-                        const char *directory, const text_buffer *run, report_result *result)
+static void write_pages(const report_data *data, const char *plots_directory, const char *directory,
+                        const text_buffer *run, report_result *result)
 {
     char generator[100];
-    const page_contents contents = {&state->data, state->charts, state->chart_count, result->note};
-    document page = {0};
-    page_make(&contents, &page);
-    page.run = run;
-    page.generator = name_generator(generator, sizeof generator);
+    machine_facts here;
+    document page = {.run = run, .generator = generator};
+    text_buffer html = {0}, markdown = {0};
+    machine_read(&here);
+    snprintf(generator, sizeof generator, "lnbench %.20s %.12s%s",
+             machine_fact_value(&here, "lnbench_version"), machine_fact_value(&here, "git_commit"),
+             strcmp(machine_fact_value(&here, "git_dirty"), "yes") == 0 ? " (changed)" : "");
+    machine_free(&here);
+    make_page(data, &page);
     report_path(result->index_html, directory, "index", ".html");
     report_path(result->markdown, directory, "report", ".md");
-    write_html(&page, plots_directory, directory, result->index_html);
-    write_markdown(&page, result->markdown);
+    document_html(&page, plots_directory, directory, &html);
+    if (run)
+        page_run_end(&html);
+    write_whole_file(result->index_html, &html);
+    text_free(&html);
+    document_markdown(&page, &markdown);
+    write_whole_file(result->markdown, &markdown);
+    text_free(&markdown);
     document_free(&page);
 }
 
 report_result report_write(const run_view *view, const char *plots_directory, const char *directory,
                            const text_buffer *run)
 {
-    report_state state = {.chart_count = 0};
+    report_data data = {.view = view};
     report_result result = {.chart_count = 0};
-    char data[512];
-    report_path(data, directory, "data", "");
-    make_directories(data);
-    prepare_report(view, directory, &state);
-    draw_charts(&state, plots_directory, directory, &result);
-    write_pages(&state, plots_directory, directory, run, &result);
-    report_data_free(&state.data);
+    char tables[512];
+    report_path(tables, directory, "data", "");
+    make_directories(tables);
+    answer_make(view, &data.answer);
+    prepare_type(&data, "", directory);
+    for (ln_type type = LN_F32; type <= LN_F16; type++)
+        if (type != data.answer.dtype && has_type(view, type))
+            prepare_type(&data, dtype_name(type), directory);
+    draw_charts(&data, plots_directory, directory, &result);
+    data.note = result.note;
+    write_pages(&data, plots_directory, directory, run, &result);
+    report_data_free(&data);
     return result;
-}
-
-/* Of one operation. */
-static void draw_part(const run_view *view, const char *plots, const char *directory,
-                      const text_buffer *run, const output_file *out)
-{
-    report_result result = report_write(view, plots, directory, run);
-    if (result.note[0] && !result.lost)
-        output_note("%s", result.note);
-    output_aside(out, "report  %s (%zu charts; %s)", result.index_html, result.chart_count,
-                 result.markdown);
-    if (result.lost)
-        die(EXIT_CODE_ENVIRONMENT, "charts are missing: %s", result.note);
 }
 
 void draw_report(const run_view *view, const char *directory, const output_file *out)
@@ -265,8 +765,14 @@ void draw_report(const run_view *view, const char *directory, const output_file 
         snprintf(folder, sizeof folder, "%.900s%s%s", directory, first ? "" : "/",
                  first ? "" : operation_name((ln_operation)kind));
         run_view part = view_part(view, (ln_operation)kind);
-        draw_part(&part, plots, folder, &run, out);
+        report_result result = report_write(&part, plots, folder, &run);
         view_part_free(&part);
+        if (result.note[0] && !result.lost)
+            output_note("%s", result.note);
+        output_aside(out, "report  %s (%zu charts; %s)", result.index_html, result.chart_count,
+                     result.markdown);
+        if (result.lost)
+            die(EXIT_CODE_ENVIRONMENT, "charts are missing: %s", result.note);
     }
     text_free(&run);
 }

@@ -8,11 +8,10 @@
 typedef struct report_result {
     char index_html[512]; /* path of the page */
     char markdown[512];   /* of the same as Markdown */
-    char charts[64][512]; /* paths of the SVG charts that were drawn */
-    size_t chart_count;
-    bool charts_drawn; /* false: some are missing; the page says so and has the tables */
-    bool lost;         /* gnuplot is there, and failed on some: the note names them */
-    char note[768];    /* why charts are missing, "" where they are not */
+    size_t
+        chart_count; /* charts that were drawn; where some are missing the page says so and has the tables */
+    bool lost;      /* gnuplot is there, and failed on some: the note names them */
+    char note[768]; /* why charts are missing, "" where they are not */
 } report_result;
 
 /* Writes TSV views, draws every chart (SVG, PNG and PDF) into `directory`, which is made where it is

@@ -137,16 +137,6 @@ static void choose_fields(const run_answer *answer, const result_look *look, res
 
 /* ---- cells ---- */
 
-static relation_value as_share(const view_case *cell)
-{
-    if (!cell || isnan(cell->speed.copy_ratio))
-        return as_text(NULL);
-    const speed_figures *speed = &cell->speed;
-    return as_format("%.0f ±%.0f%s", 100 * speed->copy_ratio,
-                     fmax(1, 50 * (speed->copy_ratio_hi - speed->copy_ratio_lo)),
-                     answer_spread(speed) > SPEED_NOISY ? "!" : "");
-}
-
 /* By how much the time over the roof's changed; "=" where the intervals meet. */
 static relation_value as_change(const answer_row *row, size_t column, const result_look *look)
 {
@@ -172,30 +162,13 @@ static relation_value as_change(const answer_row *row, size_t column, const resu
     return as_format("%+.0f %%", 100 * (own->speed.copy_ratio / ratio - 1));
 }
 
-static relation_value as_extreme(const error_sum *extreme)
-{
-    if (extreme->judged == 0)
-        return as_text(NULL);
-    return extreme->wrong     ? as_format("%zu fail", extreme->wrong)
-           : extreme->limited ? as_format("%zu type-limited", extreme->limited)
-                              : as_text("pass");
-}
-
-/* On how many cases it has a correct digit. */
-static relation_value as_usable(const error_sum *all)
-{
-    if (all->judged == 0)
-        return as_text(NULL);
-    return all->usable == all->judged ? as_text("all")
-                                      : as_format("%zu/%zu", all->usable, all->judged);
-}
-
 static relation_value as_cell(const run_answer *answer, const answer_row *row,
                               const result_field *own, const result_look *look)
 {
     char number[ERROR_WORDS];
     const view_case *cell = answer->column_count ? row->cells[own->column] : NULL;
-    const error_sum *errors = row->standing->errors;
+    const speed_figures *speed = cell ? &cell->speed : NULL;
+    const error_sum *errors = row->standing->errors, *edge = &errors[SCOPE_EXTREME];
     switch (own->kind) {
     case FIELD_ROLE:
         return as_text(answer_role_word(answer, row));
@@ -204,7 +177,11 @@ static relation_value as_cell(const run_answer *answer, const answer_row *row,
     case FIELD_GBPS:
         return as_figure(cell ? cell->speed.gbps : NAN);
     case FIELD_SHAPE:
-        return as_share(cell);
+        if (!speed || isnan(speed->copy_ratio))
+            return as_text(NULL);
+        return as_format("%.0f ±%.0f%s", 100 * speed->copy_ratio,
+                         fmax(1, 50 * (speed->copy_ratio_hi - speed->copy_ratio_lo)),
+                         answer_spread(speed) > SPEED_NOISY ? "!" : "");
     case FIELD_SPEEDUP:
         return as_text(answer_times(row->speedup, number));
     case FIELD_CHANGE:
@@ -215,32 +192,25 @@ static relation_value as_cell(const run_answer *answer, const answer_row *row,
     case FIELD_WORST:
         return as_text(view_error_words(answer->view, &errors[SCOPE_ANY], answer->dtype, number));
     case FIELD_EXTREME:
-        return as_extreme(&errors[SCOPE_EXTREME]);
+        return edge->wrong     ? as_format("%zu fail", edge->wrong)
+               : edge->limited ? as_format("%zu type-limited", edge->limited)
+                               : as_text(edge->judged ? "pass" : NULL);
     case FIELD_USABLE:
-        return as_usable(row->all);
+        if (row->all->usable < row->all->judged)
+            return as_format("%zu/%zu", row->all->usable, row->all->judged);
+        return as_text(row->all->judged ? "all" : NULL);
     case FIELD_REPRODUCIBLE:
         break;
     }
     return as_text(row->reproducible);
 }
 
-/* What the copy reaches at each shape: 100 %. */
-static relation_value as_copy(const run_answer *answer, const result_field *own)
-{
-    char number[16];
-    const answer_column *column = &answer->columns[own->column];
-    if (own->kind == FIELD_SHAPE)
-        return as_format("%s%s", number_short(column->copy.gbps, number),
-                         roof_mark(column->key.kernel));
-    if (own->kind == FIELD_GBPS)
-        return as_figure(column->copy.gbps);
-    return as_text(own->kind == FIELD_KERNEL ? "copy, GB/s" : "");
-}
-
+/* The last row is the copy: what it reaches at each shape is 100 %. */
 static relation *make_relation(const run_answer *answer, const answer_row *const *rows,
                                size_t count, const result_fields *fields, const result_look *look)
 {
     relation_column columns[MOST_FIELDS];
+    char number[16];
     for (size_t i = 0; i < fields->count; i++)
         columns[i] = (relation_column){.heading = fields->fields[i].heading,
                                        .priority = fields->fields[i].priority};
@@ -248,8 +218,15 @@ static relation *make_relation(const run_answer *answer, const answer_row *const
     for (size_t row = 0; row < count; row++)
         for (size_t i = 0; i < fields->count; i++)
             relation_add(made, as_cell(answer, rows[row], &fields->fields[i], look));
-    for (size_t i = 0; answer->column_count > 0 && i < fields->count; i++)
-        relation_add(made, as_copy(answer, &fields->fields[i]));
+    for (size_t i = 0; answer->column_count > 0 && i < fields->count; i++) {
+        const answer_column *column = &answer->columns[fields->fields[i].column];
+        const field_kind kind = fields->fields[i].kind;
+        relation_add(
+            made, kind == FIELD_SHAPE  ? as_format("%s%s", number_short(column->copy.gbps, number),
+                                                   roof_mark(column->key.kernel))
+                  : kind == FIELD_GBPS ? as_figure(column->copy.gbps)
+                                       : as_text(kind == FIELD_KERNEL ? "copy, GB/s" : ""));
+    }
     return made;
 }
 
@@ -291,11 +268,6 @@ static size_t choose_rows(const run_answer *answer, const result_look *look,
 
 /* ---- the words around the table ---- */
 
-static void print_lines_of(const output_file *out, const text_buffer *lines)
-{
-    output_wrapped(out, lines->bytes ? lines->bytes : "");
-}
-
 static void print_head(const run_view *view, const run_answer *answer, const output_file *out)
 {
     const char *vm = machine_fact_value(&view->machine, "hypervisor");
@@ -320,28 +292,22 @@ static void print_head(const run_view *view, const run_answer *answer, const out
     text_free(&line);
 }
 
-/* "; not in this table: f64, f16": the table has one type, the counts have all. */
-static void add_other_types(const run_view *view, ln_type shown, text_buffer *line)
+/* What the table rests on. It has one type, while the counts have all. */
+static void print_coverage(const run_view *view, ln_type shown, const output_file *out)
 {
+    text_buffer line = {0};
     bool named[LN_F16 + 1] = {false}, any = false;
     named[shown] = true;
+    if (!view->others)
+        view_add_coverage(view, &line);
     for (size_t i = 0; i < view->standings.count; i++) {
-        ln_type type = view->standings.standings[i].dtype;
+        const ln_type type = view->standings.standings[i].dtype;
         if (!named[type])
-            text_format(line, "%s%s",
+            text_format(&line, "%s%s",
                         any ? ", " : "; not in this table, but in the page: ", dtype_name(type));
         any |= !named[type];
         named[type] = true;
     }
-}
-
-/* What the table rests on. */
-static void print_coverage(const run_view *view, ln_type shown, const output_file *out)
-{
-    text_buffer line = {0};
-    if (!view->others)
-        view_add_coverage(view, &line);
-    add_other_types(view, shown, &line);
     if (line.length > 0)
         output_wrapped(out, line.bytes);
     text_free(&line);
@@ -406,17 +372,6 @@ static void add_fault(const answer_row *row, const char *name, const stored_case
         text_add(out, "  What the words mean, and where to look: docs/conformance.md\n");
 }
 
-/* Of its judged cases, the rows of the largest. */
-static size_t most_rows(const run_view *view, const answer_row *row)
-{
-    stored_table most = store_ask(
-        view->store, "SELECT max(rows) AS most FROM judged WHERE run = ?1 AND kernel = ?2", "is",
-        view->run.id, row->standing->kernel);
-    size_t rows = (size_t)table_whole(&most, 0, "most");
-    stored_table_free(&most);
-    return rows;
-}
-
 /* A plugin that passes is told so. */
 static void add_pass(const run_answer *answer, const answer_row *row, text_buffer *out)
 {
@@ -433,11 +388,17 @@ static void add_pass(const run_answer *answer, const answer_row *row, text_buffe
     if (ordinary->judged)
         text_format(out, "; at most %s row ULP on ordinary rows",
                     view_error_words(answer->view, ordinary, answer->dtype, number));
-    if (all->checked == 0)
-        text_format(out, "; judged on up to %zu rows of a shape alone",
-                    most_rows(answer->view, row));
-    else if (strcmp(answer->plan, "quick") == 0)
+    if (all->checked == 0) {
+        stored_table most =
+            store_ask(answer->view->store,
+                      "SELECT max(rows) AS most FROM judged WHERE run = ?1 AND kernel = ?2", "is",
+                      answer->view->run.id, row->standing->kernel);
+        text_format(out, "; judged on up to %lld rows of a shape alone",
+                    (long long)table_whole(&most, 0, "most"));
+        stored_table_free(&most);
+    } else if (strcmp(answer->plan, "quick") == 0) {
         text_add(out, "; hidden sizes tested: a third of 1 to 1100");
+    }
     text_add(out, "\n");
 }
 
@@ -557,18 +518,18 @@ static void print_text(const run_view *view, const output_file *out, const resul
     print_coverage(view, answer.dtype, out);
     output_line(out, "%s", "");
     relation_print(table, out);
-    print_lines_of(out, &legend);
+    output_wrapped(out, legend.bytes ? legend.bytes : "");
     text_free(&legend);
     output_line(out, "%s", "");
     answer_sentences(&answer, &words);
-    print_lines_of(out, &words);
+    output_wrapped(out, words.bytes ? words.bytes : "");
     add_faults(&answer, look, &notes);
     add_traps(view, &answer, &notes);
     add_left_out(view, &answer, &notes);
     text_add(&notes, noise.bytes ? noise.bytes : "");
     if (notes.length > 0)
         output_line(out, "%s", "");
-    print_lines_of(out, &notes);
+    output_wrapped(out, notes.bytes ? notes.bytes : "");
     text_free(&words);
     text_free(&notes);
     text_free(&noise);

@@ -11,9 +11,17 @@
 #include <math.h>
 #include <string.h>
 
-/* A name that is cut off where cases have it would be another kernel's. */
-static void names_fit(const json_t *kernels)
+json_t *store_descriptors(result_store *store, int64_t run)
 {
+    char *text = store_kernels_json(store, run);
+    json_error_t where;
+    json_t *kernels = json_loads(text, JSON_REJECT_DUPLICATES, &where);
+    free(text);
+    if (!kernels)
+        die(EXIT_CODE_ENVIRONMENT,
+            "run %lld: a kernel's descriptor cannot be read as JSON (%s): the database is damaged",
+            (long long)run, where.text);
+    /* A name that is cut off where cases have it would be another kernel's. */
     size_t index;
     const json_t *kernel;
     json_array_foreach(kernels, index, kernel)
@@ -25,19 +33,6 @@ static void names_fit(const json_t *kernels)
                 "damaged",
                 length, NAME_MAX_LENGTH - 1);
     }
-}
-
-json_t *store_descriptors(result_store *store, int64_t run)
-{
-    char *text = store_kernels_json(store, run);
-    json_error_t where;
-    json_t *kernels = json_loads(text, JSON_REJECT_DUPLICATES, &where);
-    free(text);
-    if (!kernels)
-        die(EXIT_CODE_ENVIRONMENT,
-            "run %lld: a kernel's descriptor cannot be read as JSON (%s): the database is damaged",
-            (long long)run, where.text);
-    names_fit(kernels);
     return kernels;
 }
 
@@ -101,17 +96,6 @@ static view_case view_of(const run_view *view, const stored_case *stored)
     };
 }
 
-void view_sum_up(run_view *view)
-{
-    view->views = allocate_zeroed(view->cases.count + 1, sizeof *view->views);
-    for (size_t i = 0; i < view->cases.count; i++)
-        view->views[i] = view_of(view, &view->cases.cases[i]);
-    answer_label(view);
-    for (size_t i = 0; i < view->cases.count; i++)
-        view->views[i].label =
-            descriptor_word(view->kernels, view->cases.cases[i].key.kernel, "label");
-}
-
 void store_kernel_words(result_store *store, int64_t run, const word_list *words, word_list *names)
 {
     json_t *descriptors = store_descriptors(store, run), *descriptor;
@@ -145,11 +129,15 @@ run_view view_load(result_store *store, int64_t run)
                      .run = store_run(store, run),
                      .machine = store_machine(store, run),
                      .cases = store_timed_cases(store, run, -1, false),
-                     .unfinished = store_unfinished(store, run),
                      .kernels = store_descriptors(store, run),
                      .standings = store_standings(store, run)};
-    view.lost_count = store_lost(store, run, &view.lost);
-    view_sum_up(&view);
+    view.views = allocate_zeroed(view.cases.count + 1, sizeof *view.views);
+    for (size_t i = 0; i < view.cases.count; i++)
+        view.views[i] = view_of(&view, &view.cases.cases[i]);
+    answer_label(&view);
+    for (size_t i = 0; i < view.cases.count; i++)
+        view.views[i].label =
+            descriptor_word(view.kernels, view.cases.cases[i].key.kernel, "label");
     return view;
 }
 
@@ -181,7 +169,6 @@ void view_free(run_view *view)
     machine_free(&view->machine);
     stored_cases_free(&view->cases);
     free(view->views);
-    free(view->lost);
     free(view->standings.standings);
     json_decref(view->kernels);
     if (view->owns_store)
@@ -194,25 +181,6 @@ json_t *json_facts(const machine_facts *machine)
     json_t *object = json_object();
     for (size_t i = 0; i < machine->count; i++)
         json_object_set_new(object, machine->facts[i].name, json_text(machine->facts[i].value));
-    return object;
-}
-
-/* The share of each bin: the edges are in results/README.md. */
-static json_t *histogram_json(const ln_metrics *metrics)
-{
-    json_t *array = json_array();
-    uint64_t all = 0;
-    for (size_t i = 0; i < ULP_BINS; i++)
-        all += metrics->ulp_histogram[i];
-    for (size_t i = 0; all > 0 && i < ULP_BINS; i++)
-        json_array_append_new(array, json_real((double)metrics->ulp_histogram[i] / (double)all));
-    return array;
-}
-
-static json_t *published_json(const ln_metrics *metrics)
-{
-    json_t *object = metrics_json(metrics);
-    json_object_set_new(object, "ulp_histogram", histogram_json(metrics));
     return object;
 }
 
@@ -231,61 +199,31 @@ bool view_is_partial(const run_view *view)
     return view->run.state != RUN_COMPLETE || view->run.counts.lost > 0;
 }
 
-/* What was asked of the run, and what is lost by name. False: the run does not say. */
-static bool view_coverage(const run_view *view, coverage *covered)
-{
-    const run_counts *counts = &view->run.counts;
-    *covered = (struct coverage){.asked = counts->asked, .declined = counts->declined};
-    for (size_t i = 0; i < view->lost_count; i++) {
-        const asked_case *lost = &view->lost[i];
-        char name[2 * NAME_MAX_LENGTH + CONVENTION_MAX_LENGTH + INPUT_MAX_LENGTH];
-        snprintf(name, sizeof name, "%s %s %s %zux%zu", lost->key.kernel, lost->key.convention,
-                 lost->key.input, lost->key.rows, lost->key.hidden);
-        coverage_lose(covered, name, lost->reason);
-    }
-    covered->lost = counts->lost;
-    covered->done = counts->asked - counts->declined - counts->lost;
-    return counts->known;
-}
-
 void view_add_coverage(const run_view *view, text_buffer *out)
 {
-    coverage covered;
-    bool known = view_coverage(view, &covered), ended = view->run.state == RUN_COMPLETE;
-    if (known)
+    const run_counts *counts = &view->run.counts;
+    const bool ended = view->run.state == RUN_COMPLETE;
+    coverage covered = {.asked = counts->asked, .declined = counts->declined};
+    asked_case *lost;
+    const size_t named = store_lost(view->store, view->run.id, &lost);
+    for (size_t i = 0; i < named; i++) {
+        const case_key *key = &lost[i].key;
+        char name[2 * NAME_MAX_LENGTH + CONVENTION_MAX_LENGTH + INPUT_MAX_LENGTH];
+        snprintf(name, sizeof name, "%s %s %s %zux%zu", key->kernel, key->convention, key->input,
+                 key->rows, key->hidden);
+        coverage_lose(&covered, name, lost[i].reason);
+    }
+    covered.lost = counts->lost;
+    covered.done = counts->asked - counts->declined - counts->lost;
+    if (counts->known)
         coverage_add_line(out, &covered, "judged");
-    if (known && !ended)
+    if (counts->known && !ended)
         text_add(out, "; ");
     if (!ended)
         text_format(out, "the run has not come to its end%s",
-                    known ? "" : ": what is missing is not known");
+                    counts->known ? "" : ": what is missing is not known");
     coverage_free(&covered);
-}
-
-/* A verdict may have no figures: a kernel that crashed has no errors. */
-static bool has_metrics(const stored_case *stored)
-{
-    return stored->judged && stored->metrics.elements > 0;
-}
-
-/* 64 bits as hex: JSON numbers are exact to 53 bits only. */
-static json_t *hash_json(const stored_case *stored)
-{
-    char hex[20];
-    snprintf(hex, sizeof hex, "%016llx", (unsigned long long)stored->output_hash);
-    return stored->hashed ? json_string(hex) : json_null();
-}
-
-/* NULL, "": not known. */
-static json_t *word_or_null(const char *word)
-{
-    return word && word[0] ? json_text(word) : json_null();
-}
-
-static json_t *usable_json(const stored_case *stored)
-{
-    usability usable = stored_usable(stored);
-    return usable == USABLE_UNKNOWN ? json_null() : json_boolean(usable == USABLE_YES);
+    free(lost);
 }
 
 json_t *verdict_json(const case_verdict *verdict)
@@ -308,16 +246,32 @@ relation_value as_class(const char *word)
 json_t *view_case_json(const view_case *view)
 {
     const stored_case *stored = view->stored;
-    const case_key *key = &stored->key;
-    json_t *object = case_key_json(key);
+    const ln_metrics *measured = &stored->metrics;
+    const usability usable = stored_usable(stored);
+    json_t *object = case_key_json(&stored->key), *metrics = json_null();
+    char hash[20]; /* 64 bits as hex: JSON numbers are exact to 53 bits only */
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)stored->output_hash);
+    if (stored->judged && measured->elements > 0) { /* a kernel that crashed has no errors */
+        /* The share of each bin: the edges are in results/README.md. */
+        json_t *histogram = json_array();
+        uint64_t all = 0;
+        for (size_t i = 0; i < ULP_BINS; i++)
+            all += measured->ulp_histogram[i];
+        for (size_t i = 0; all > 0 && i < ULP_BINS; i++)
+            json_array_append_new(histogram,
+                                  json_real((double)measured->ulp_histogram[i] / (double)all));
+        metrics = metrics_json(measured);
+        json_object_set_new(metrics, "ulp_histogram", histogram);
+    }
     json_object_update_new(
         object,
-        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "label", word_or_null(view->label),
-                  "regime", json_text(view->regime), "reproducibility",
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "label",
+                  view->label && view->label[0] ? json_text(view->label) : json_null(), "regime",
+                  json_text(view->regime), "reproducibility",
                   reproducible_json(view->reproducibility), "has_correct_digits",
-                  usable_json(stored), "bound_row_ulp", json_figure(stored->bound_row_ulp),
-                  "output_hash", hash_json(stored), "metrics",
-                  has_metrics(stored) ? published_json(&stored->metrics) : json_null(), "speed",
+                  usable == USABLE_UNKNOWN ? json_null() : json_boolean(usable == USABLE_YES),
+                  "bound_row_ulp", json_figure(stored->bound_row_ulp), "output_hash",
+                  stored->hashed ? json_string(hash) : json_null(), "metrics", metrics, "speed",
                   view->speed.repetitions ? speed_json(&view->speed) : json_null()));
     json_object_update_new(object, verdict_json(&stored->verdict));
     return object;
@@ -338,20 +292,11 @@ json_t *view_run_json(const run_view *view)
 run_view load_stored_run(const char *database, uint64_t wanted)
 {
     result_store *store = store_open(database, STORE_READ);
-    int64_t run = wanted ? (int64_t)wanted : store_latest_run(store);
+    int64_t run = wanted ? (int64_t)wanted : store_latest_survey(store);
+    run = run ? run : store_latest_run(store);
     if (run == 0)
         die(EXIT_CODE_ENVIRONMENT, "%s: holds no run yet: lnbench run makes one", database);
     run_view view = view_load(store, run);
     view.owns_store = true;
     return view;
-}
-
-run_view load_reported_run(const char *database, uint64_t wanted)
-{
-    if (wanted == 0) {
-        result_store *store = store_open(database, STORE_READ);
-        wanted = (uint64_t)store_latest_survey(store);
-        store_close(store);
-    }
-    return load_stored_run(database, wanted);
 }

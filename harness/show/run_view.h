@@ -20,12 +20,9 @@ typedef struct view_case {
 typedef struct run_view {
     stored_run run;
     machine_facts machine;
-    stored_cases cases; /* that were timed: store_timed_cases() */
-    int64_t unfinished; /* store_unfinished() */
-    view_case *views;   /* one a case, same order */
-    json_t *kernels;    /* array of descriptors */
-    asked_case *lost;   /* asked for, without a result */
-    size_t lost_count;
+    stored_cases cases;      /* that were timed: store_timed_cases() */
+    view_case *views;        /* one a case, same order */
+    json_t *kernels;         /* array of descriptors */
     standing_list standings; /* of its kernels */
     result_store *store;     /* that it was read from */
     bool owns_store;         /* it is closed with the view; else it has to outlive it */
@@ -44,8 +41,6 @@ unsigned view_operations(const run_view *view);
  * borrows from the whole; give it back with view_part_free(). */
 run_view view_part(const run_view *whole, ln_operation kind);
 void view_part_free(run_view *part);
-/* Of its run, machine, cases, descriptors and standings: its views, and the labels of its descriptors. */
-void view_sum_up(run_view *view);
 run_view view_load(result_store *store, int64_t run);
 void view_free(run_view *view);
 /* "requested 40, judged 37, missing 3: ...", and whether the run came to its end: one line without its end;
@@ -72,14 +67,10 @@ json_t *json_facts(const machine_facts *machine); /* an object of strings */
 /* The case as published JSON (results/README.md) (undefined is null); NULL when memory runs out. */
 json_t *view_case_json(const view_case *view);
 json_t *view_run_json(const run_view *view); /* an array of all cases that have a result */
-/* ---- the run that --run and --db name, for commands that read the store ---- */
 
-/* Loads run `wanted` of a database; 0: the latest. Where there is no such database or run the program ends
- * (7) with what would make one. */
+/* Loads run `wanted` of a database; 0: the latest that `lnbench run` made, since what `choose` measured for itself is
+ * no survey; where there is no such run, the latest of all. Where there is no such database or run the program ends (7)
+ * with what would make one. */
 run_view load_stored_run(const char *database, uint64_t wanted);
-
-/* The same for a report: 0 is the latest that `lnbench run` made, since what `choose` measured for
- * itself is no survey; where there is no such run, the latest of all. */
-run_view load_reported_run(const char *database, uint64_t wanted);
 
 #endif

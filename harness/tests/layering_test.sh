@@ -73,7 +73,7 @@ BEGIN {
         complain("only the worker loads and times kernels")
     if (file ~ /^harness\/worker\/child\// && header ~ /^harness\/(judge|store)\//)
         complain("the worker never holds the answer")
-    if (rank[here] > rank["store"] && file !~ /^harness\/(run|commands|show\/(compare|duet))\// &&
+    if (rank[here] > rank["store"] && file !~ /^harness\/((run|commands)\/|show\/duet)/ &&
         header ~ /^harness\/(judge|worker|conformance)\//)
         complain("what reads the store knows neither judge nor worker")
     if (of == "harness" && header !~ /^harness\/hayai-c\// && folder(header) in rank) {

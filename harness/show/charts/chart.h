@@ -54,19 +54,6 @@ void charts_draw(report_chart *charts, size_t count, const char *plots_directory
 
 void report_path(char path[512], const char *directory, const char *name, const char *suffix);
 
-/* One drawing under way; several may be. The strings are the caller's. */
-typedef struct gnuplot_job {
-    const char *stem, *script, *format; /* script: without its .gp */
-    const char *folder;                 /* that has data/STEM*.tsv; STEM.FORMAT is made there */
-    char note[256];                     /* one line, unless it is done */
-    program_result result;
-    bool begun;         /* the drawing is */
-    whole_file drawing; /* gnuplot writes to `part`, which becomes it when it is whole */
-    const char *part;
-    const char *arguments[8];
-    program run;
-} gnuplot_job;
-
 /* Puts what the query of drawing `number` reads of `what` as TEMP tables; made_on: "AMD EPYC |
  * commit 1234567". */
 typedef void chart_input(result_store *store, const void *what, size_t number, const char *made_on);

@@ -11,22 +11,18 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A cell: "NaN" for what is not finite; of a text nothing is left that gnuplot, TSV or XML could
- * take for syntax. */
-static void tsv_add_number(text_buffer *out, double value)
-{
-    if (!isfinite(value))
-        text_add(out, "NaN");
-    else if (value == rint(value) && fabs(value) < 1e15)
-        text_format(out, "%.0f", value); /* 40, not 4e+01 */
-    else
-        text_number(out, value);
-}
-
-static void tsv_add_text(text_buffer *out, const char *text)
-{
-    clean_add(out, FORM_GNUPLOT, text);
-}
+/* One drawing under way; several may be. The strings are the caller's. */
+typedef struct gnuplot_job {
+    const char *stem, *script, *format; /* script: without its .gp */
+    const char *folder;                 /* that has data/STEM*.tsv; STEM.FORMAT is made there */
+    char note[256];                     /* one line, unless it is done */
+    program_result result;
+    bool begun;         /* the drawing is */
+    whole_file drawing; /* gnuplot writes to `part`, which becomes it when it is whole */
+    const char *part;
+    const char *arguments[8];
+    program run;
+} gnuplot_job;
 
 void report_path(char path[512], const char *directory, const char *name, const char *suffix)
 {
@@ -36,15 +32,100 @@ void report_path(char path[512], const char *directory, const char *name, const 
             directory);
 }
 
-/* Writes and frees DIRECTORY/data/STEM SUFFIX. */
-static void tsv_save(text_buffer *out, const char *directory, const char *stem, const char *suffix)
+/* ---- the tables of a chart ---- */
+
+/* "NaN" for what is not finite; of a text nothing is left that gnuplot, TSV or XML could take for syntax. */
+static void add_cell(const stored_cell *cell, text_buffer *out)
 {
-    char path[512], name[64];
-    snprintf(name, sizeof name, "data/%s", stem);
-    report_path(path, directory, name, suffix);
-    write_whole_file(path, out);
-    text_free(out);
+    if (cell->kind == CELL_TEXT)
+        clean_add(out, FORM_GNUPLOT, cell->text);
+    else if (!isfinite(cell->real))
+        text_add(out, "NaN");
+    else if (cell->real == rint(cell->real) && fabs(cell->real) < 1e15)
+        text_format(out, "%.0f", cell->real); /* 40, not 4e+01 */
+    else
+        text_number(out, cell->real);
 }
+
+/* Takes a setting that has a place of its own in the chart; false: it is the script's. */
+static bool take_setting(const stored_table *settings, size_t row, report_chart *chart)
+{
+    const struct {
+        const char *key;
+        char *place;
+        size_t size;
+    } ours[] = {{"title", chart->title, sizeof chart->title},
+                {"footer", chart->footer, sizeof chart->footer},
+                {"again", chart->again, sizeof chart->again}};
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+        if (strcmp(table_text(settings, row, "key"), ours[i].key) == 0) {
+            text_copy(ours[i].place, ours[i].size, table_text(settings, row, "text"));
+            return true;
+        }
+    return false;
+}
+
+/* data/STEM.tsv of the table chart, data/STEM_more.tsv of chart_more. */
+static void save_table(const stored_table *table, const char *name, const char *mark,
+                       const char *directory, report_chart *chart)
+{
+    char file[64 + STEM_LENGTH], path[512];
+    const bool settings = strcmp(name, "chart_settings") == 0;
+    text_buffer rows = {0}, out = {0};
+    for (size_t i = 0; i < table->columns; i++)
+        text_format(&out, "%s%s", i ? "\t" : "", table->names[i]);
+    text_add(&out, "\n");
+    for (size_t row = 0; row < table->rows; row++) {
+        if (settings && take_setting(table, row, chart))
+            continue;
+        for (size_t i = 0; i < table->columns; i++) {
+            text_add(&rows, i ? "\t" : "");
+            add_cell(&table->cells[row * table->columns + i], &rows);
+        }
+        text_add(&rows, "\n");
+    }
+    if (settings) {
+        size_t length = strlen(chart->title);
+        if (mark[0] && chart->kind->of_report)
+            snprintf(chart->title + length, sizeof chart->title - length, ", %s", mark);
+        clean_format(&out, FORM_GNUPLOT, "title\t0\t%s\nfooter\t0\t%s\n", chart->title,
+                     chart->footer);
+    }
+    text_add(&out, rows.bytes ? rows.bytes : "");
+    text_free(&rows);
+    snprintf(file, sizeof file, "data/%s%.40s", chart->stem, name + strlen("chart"));
+    report_path(path, directory, file, ".tsv");
+    write_whole_file(path, &out);
+    text_free(&out);
+}
+
+void chart_prepare(result_store *store, const chart_kind *kind, const char *mark,
+                   const char *footer, const char *directory, report_chart *chart)
+{
+    *chart = (report_chart){.kind = kind};
+    snprintf(chart->stem, sizeof chart->stem, "%s%s%s", kind->stem, mark[0] ? "_" : "", mark);
+    snprintf(chart->title, sizeof chart->title, "%s", kind->title);
+    text_copy(chart->footer, sizeof chart->footer, footer);
+    store_scratch_begin(store);
+    store_script(store, kind->sql);
+    stored_table names = store_ask(store,
+                                   "SELECT name FROM sqlite_temp_schema WHERE type = 'table' AND "
+                                   "name GLOB 'chart*'",
+                                   "");
+    for (size_t i = 0; i < names.rows && !chart->reason[0]; i++) {
+        const char *name = table_text(&names, i, "name");
+        stored_table table = store_get_table(store, name);
+        if (table.rows == 0 && strcmp(name, "chart") == 0)
+            snprintf(chart->reason, sizeof chart->reason, "%s", kind->needs);
+        else
+            save_table(&table, name, mark, directory, chart);
+        stored_table_free(&table);
+    }
+    stored_table_free(&names);
+    store_scratch_end(store);
+}
+
+/* ---- drawing ---- */
 
 /* A chart takes half a second. */
 static const double most_seconds = 60;
@@ -151,111 +232,6 @@ static program_result gnuplot_end(gnuplot_job *job)
     return job->result;
 }
 
-static void add_cell(const stored_cell *cell, text_buffer *out)
-{
-    if (cell->kind == CELL_TEXT)
-        tsv_add_text(out, cell->text);
-    else
-        tsv_add_number(out, cell->real);
-}
-
-/* Keys that have a place of their own. */
-static bool is_ours(const stored_table *settings, size_t row, report_chart *chart)
-{
-    const struct {
-        const char *key;
-        char *place;
-        size_t size;
-    } ours[] = {{"title", chart->title, sizeof chart->title},
-                {"footer", chart->footer, sizeof chart->footer},
-                {"again", chart->again, sizeof chart->again}};
-    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
-        if (strcmp(table_text(settings, row, "key"), ours[i].key) == 0) {
-            text_copy(ours[i].place, ours[i].size, table_text(settings, row, "text"));
-            return true;
-        }
-    return false;
-}
-
-static void add_rows(const stored_table *table, bool settings, report_chart *chart,
-                     text_buffer *out)
-{
-    for (size_t row = 0; row < table->rows; row++) {
-        if (settings && is_ours(table, row, chart))
-            continue;
-        for (size_t i = 0; i < table->columns; i++) {
-            text_add(out, i ? "\t" : "");
-            add_cell(&table->cells[row * table->columns + i], out);
-        }
-        text_add(out, "\n");
-    }
-}
-
-static void add_setting(const char *key, const char *text, text_buffer *out)
-{
-    text_format(out, "%s\t0\t", key);
-    tsv_add_text(out, text);
-    text_add(out, "\n");
-}
-
-/* data/STEM.tsv of the table chart, data/STEM_more.tsv of chart_more. */
-static void save_table(const stored_table *table, const char *name, const char *mark,
-                       const char *directory, report_chart *chart)
-{
-    char suffix[64];
-    bool settings = strcmp(name, "chart_settings") == 0;
-    text_buffer rows = {0}, out = {0};
-    for (size_t i = 0; i < table->columns; i++)
-        text_format(&out, "%s%s", i ? "\t" : "", table->names[i]);
-    text_add(&out, "\n");
-    add_rows(table, settings, chart, &rows);
-    if (settings) {
-        size_t length = strlen(chart->title);
-        if (mark[0] && chart->kind->of_report)
-            snprintf(chart->title + length, sizeof chart->title - length, ", %s", mark);
-        add_setting("title", chart->title, &out);
-        add_setting("footer", chart->footer, &out);
-    }
-    text_add(&out, rows.bytes ? rows.bytes : "");
-    text_free(&rows);
-    snprintf(suffix, sizeof suffix, "%.40s.tsv", name + strlen("chart"));
-    tsv_save(&out, directory, chart->stem, suffix);
-}
-
-static void save_tables(result_store *store, const char *mark, const char *directory,
-                        report_chart *chart)
-{
-    stored_table names = store_ask(store,
-                                   "SELECT name FROM sqlite_temp_schema WHERE type = 'table' AND "
-                                   "name GLOB 'chart*'",
-                                   "");
-    for (size_t i = 0; i < names.rows && !chart->reason[0]; i++) {
-        const char *name = table_text(&names, i, "name");
-        stored_table table = store_get_table(store, name);
-        if (table.rows == 0 && strcmp(name, "chart") == 0)
-            snprintf(chart->reason, sizeof chart->reason, "%s", chart->kind->needs);
-        else
-            save_table(&table, name, mark, directory, chart);
-        stored_table_free(&table);
-    }
-    stored_table_free(&names);
-}
-
-void chart_prepare(result_store *store, const chart_kind *kind, const char *mark,
-                   const char *footer, const char *directory, report_chart *chart)
-{
-    *chart = (report_chart){.kind = kind};
-    snprintf(chart->stem, sizeof chart->stem, "%s%s%s", kind->stem, mark[0] ? "_" : "", mark);
-    snprintf(chart->title, sizeof chart->title, "%s", kind->title);
-    text_copy(chart->footer, sizeof chart->footer, footer);
-    store_scratch_begin(store);
-    store_script(store, kind->sql);
-    save_tables(store, mark, directory, chart);
-    store_scratch_end(store);
-}
-
-/* ---- drawing ---- */
-
 enum { FORMATS = 3 };
 static const char *const formats[FORMATS] = {"svg", "png", "pdf"};
 
@@ -278,19 +254,6 @@ static void run_jobs(gnuplot_job *jobs, size_t count, const char *plots_director
         if (!last && (jobs[ended].result == PROGRAM_ABSENT || jobs[ended].result == PROGRAM_LATE))
             last = &jobs[ended];
     }
-}
-
-/* A chart is there when all of its formats are; else its reason says what went wrong. */
-static void conclude(report_chart *chart, const gnuplot_job jobs[FORMATS])
-{
-    const gnuplot_job *failed = NULL;
-    for (size_t i = 0; i < FORMATS && !failed; i++)
-        if (jobs[i].result != PROGRAM_DONE)
-            failed = &jobs[i];
-    if (!failed)
-        return;
-    chart->lost = failed->result != PROGRAM_ABSENT;
-    snprintf(chart->reason, sizeof chart->reason, "%.*s", REASON_LENGTH - 1, failed->note);
 }
 
 /* Drawings of an earlier report, which this one does not have. */
@@ -323,11 +286,16 @@ void charts_draw(report_chart *charts, size_t count, const char *plots_directory
                                            .format = formats[f],
                                            .folder = folder};
     run_jobs(jobs, wanted, plots_directory, &memory);
-    for (size_t i = 0, job = 0; i < count; i++)
-        if (!charts[i].reason[0]) {
-            conclude(&charts[i], &jobs[job]);
-            job += FORMATS;
-        }
+    /* A chart is there when all of its formats are; else its reason says what went wrong. */
+    for (size_t i = 0, job = 0; i < count; i++) {
+        report_chart *chart = &charts[i];
+        const size_t end = job + (chart->reason[0] ? 0 : FORMATS);
+        for (; job < end; job++)
+            if (jobs[job].result != PROGRAM_DONE && !chart->reason[0]) {
+                chart->lost = jobs[job].result != PROGRAM_ABSENT;
+                text_copy(chart->reason, sizeof chart->reason, jobs[job].note);
+            }
+    }
     if (interrupted())
         die(EXIT_CODE_INTERRUPTED, "interrupted: lnbench report draws what is stored");
     remove_older(charts, count, folder, &memory);
@@ -343,30 +311,6 @@ static const chart_kind *kind_named(const char *name)
         if (strcmp(chart_list[i].stem, name) == 0)
             return &chart_list[i];
     return NULL;
-}
-
-static void describe_machine(char made_on[256])
-{
-    machine_facts machine = {0};
-    machine_read(&machine);
-    snprintf(made_on, 256, "%.200s | commit %.12s", machine_fact_value(&machine, "cpu_model"),
-             machine_fact_value(&machine, "git_commit"));
-    machine_free(&machine);
-}
-
-static void write_tables(const chart_kind *kind, const char *mark, size_t number, chart_input *put,
-                         const void *what, const char *folder, word_list *stems)
-{
-    char made_on[256];
-    report_chart chart;
-    result_store *store = store_open_memory();
-    describe_machine(made_on);
-    put(store, what, number, made_on);
-    chart_prepare(store, kind, mark, made_on, folder, &chart);
-    store_close(store);
-    if (chart.reason[0])
-        die(EXIT_CODE_ENVIRONMENT, "%s", chart.reason);
-    word_list_add(stems, chart.stem);
 }
 
 /* Draws until gnuplot fails on one, whose job this is then; prints the paths. */
@@ -407,13 +351,25 @@ void charts_draw_alone(const char *name, size_t count, chart_input *put, const v
 {
     const chart_kind *kind = kind_named(name);
     word_list stems = {0};
-    char mark[24] = "", data[512];
+    machine_facts machine = {0};
+    char mark[24] = "", data[512], made_on[256];
     report_path(data, directory, "data", "");
     make_directories(data);
+    machine_read(&machine);
+    snprintf(made_on, sizeof made_on, "%.200s | commit %.12s",
+             machine_fact_value(&machine, "cpu_model"), machine_fact_value(&machine, "git_commit"));
+    machine_free(&machine);
     for (size_t i = 0; i < (count ? count : 1); i++) {
+        report_chart chart;
+        result_store *store = store_open_memory();
         if (count)
             snprintf(mark, sizeof mark, "%zu", i + 1);
-        write_tables(kind, mark, i, put, what, directory, &stems);
+        put(store, what, i, made_on);
+        chart_prepare(store, kind, mark, made_on, directory, &chart);
+        store_close(store);
+        if (chart.reason[0])
+            die(EXIT_CODE_ENVIRONMENT, "%s", chart.reason);
+        word_list_add(&stems, chart.stem);
     }
     draw_stems(directory, &stems, kind->stem, ALONE, true, out);
     word_list_free(&stems);

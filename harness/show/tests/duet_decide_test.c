@@ -1,6 +1,5 @@
 /* The statistics of duet on made-up data with known answers, and what verdicts follow from them. */
-#include "show/duet/duet.h"
-#include "draws.h"
+#include "show/duet.h"
 #include "test.h"
 #include <math.h>
 #include <stdio.h>
@@ -69,48 +68,6 @@ TEST(test_order_statistics)
     assert_true(asked >= 5);
 }
 
-/* Groups of rounds around 1 %, with a shift of each process, and one round in ten far off. */
-static void fill(made_up *sample, size_t groups, size_t rounds, random_stream *stream)
-{
-    sample->groups = groups;
-    for (size_t g = 0; g < groups; g++) {
-        double shift = 0.003 * normal(stream);
-        sample->start[g + 1] = (g + 1) * rounds;
-        for (size_t i = 0; i < rounds; i++) {
-            double noise = (uniform(stream) < 0.1 ? 0.2 : 0.01) * normal(stream);
-            sample->values[g * rounds + i] = 0.01 + shift + noise;
-        }
-    }
-}
-
-/* How often an interval of 99 % misses the truth. The range of the medians of 8 processes misses
- * with 2^-7 = 0.8 %, of 20 the nominal 1 % can be had. In 400 trials more than 14 misses come by
- * chance with a probability below 1e-4 if the true rate is 1 %. */
-TEST(test_coverage)
-{
-    static const size_t groups[] = {8, 20, 40};
-    static made_up sample;
-    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
-        random_stream stream = random_stream_seeded(11 + i);
-        int misses = 0;
-        double width = 0;
-        for (unsigned trial = 0; trial < 400; trial++) {
-            fill(&sample, groups[i], 20, &stream);
-            interval_estimate estimate = estimate_of(&sample, RESAMPLE_GROUPS, 0.99, trial);
-            misses += estimate.lo > 0.01 || estimate.hi < 0.01;
-            width += (estimate.hi - estimate.lo) / 400;
-        }
-        printf("%zu processes: %d of 400 intervals of 99 %% miss, mean width %.4f\n", groups[i],
-               misses, width);
-        assert_true(misses <= 14);
-        /* A median of n has 1.2533 times the standard error of a mean; the interval is 2 * 2.576 of
-         * that. The rounds add to the processes' spread. */
-        double expected =
-            2 * 2.576 * 1.2533 * sqrt(0.003 * 0.003 + 0.0033 * 0.0033) / sqrt((double)groups[i]);
-        assert_true(width > 0.5 * expected && width < 2 * expected);
-    }
-}
-
 TEST(test_constant_and_nothing)
 {
     made_up sample = {.values = {3, 3, 3, 3}, .start = {0, 1, 4}, .groups = 2};
@@ -119,21 +76,6 @@ TEST(test_constant_and_nothing)
     sample.groups = 0;
     estimate = estimate_of(&sample, RESAMPLE_GROUPS, 0.99, 1);
     assert_true(isnan(estimate.middle) && isnan(estimate.lo) && isnan(estimate.hi));
-}
-
-/* A higher confidence is a wider interval, and a seed is an answer. */
-TEST(test_confidence)
-{
-    static made_up sample;
-    random_stream stream = random_stream_seeded(5);
-    fill(&sample, 30, 20, &stream);
-    interval_estimate narrow = estimate_of(&sample, RESAMPLE_GROUPS, 0.9, 1),
-                      wide = estimate_of(&sample, RESAMPLE_GROUPS, 0.99, 1);
-    interval_estimate wider = estimate_of(&sample, RESAMPLE_GROUPS, 0.9999, 1),
-                      again = estimate_of(&sample, RESAMPLE_GROUPS, 0.99, 1);
-    assert_true(wide.lo < narrow.lo && wide.hi > narrow.hi);
-    assert_true(wider.lo < wide.lo && wider.hi > wide.hi);
-    assert_true(memcmp(&wide, &again, sizeof wide) == 0);
 }
 
 TEST(test_lean)
@@ -239,24 +181,4 @@ TEST(test_exit_codes)
         settings.accuracy = false;
         assert_int_equal(pair_exit_code(&pair, &settings), cases[i].ungated);
     }
-}
-
-TEST(test_overall)
-{
-    comparison_pair pairs[] = {{.speed = SPEED_FASTER, .accuracy = ACCURACY_IDENTICAL},
-                               {.speed = SPEED_SAME, .accuracy = ACCURACY_MORE},
-                               {.speed = SPEED_INCONCLUSIVE, .accuracy = ACCURACY_LESS},
-                               {.speed = SPEED_SLOWER, .accuracy = ACCURACY_CHANGED}};
-    run_comparison comparison = {.pairs = pairs, .covered = {.asked = 1, .done = 1}};
-    assert_int_equal(comparison_speed(&comparison), SPEED_NOT_MEASURED);
-    static const speed_verdict speeds[] = {SPEED_FASTER, SPEED_FASTER, SPEED_INCONCLUSIVE,
-                                           SPEED_SLOWER};
-    static const accuracy_verdict accuracies[] = {ACCURACY_IDENTICAL, ACCURACY_MORE, ACCURACY_LESS,
-                                                  ACCURACY_LESS};
-    for (size_t i = 0; i < 4; i++) {
-        comparison.pair_count = i + 1;
-        assert_int_equal(comparison_speed(&comparison), speeds[i]);
-        assert_int_equal(comparison_accuracy(&comparison), accuracies[i]);
-    }
-    assert_int_equal(comparison_exit_code(&comparison), EXIT_CODE_REGRESSION);
 }

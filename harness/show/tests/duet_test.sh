@@ -159,11 +159,35 @@ ln -s new.so soft.so
 expect 2 'are one file' --base ./new.so --new ./new.so
 expect 2 'are one file' --base ./new.so --new hard.so
 expect 2 'are one file' --base ./new.so --new soft.so
+# A plugin that does its work in another library, found beside it; and no plugin, but linked to one.
+echo 'int inner(int value); int inner(int value) { return value; }' >inner.c
+cat >outer.c <<'C'
+#include <layernorm_plugin.h>
+int inner(int value);
+static void run(const void *state, const ln_tensors *tensors)
+{
+    (void)state;
+    *(float *)tensors->y = (float)inner(1);
+}
+LN_API const ln_plugin_table *ln_plugin(void)
+{
+    static const ln_kernel kernels[] = {{.name = "outer", .isa = "scalar", .run = run}};
+    static const ln_plugin_table plugin = {LN_PLUGIN_ABI, sizeof(ln_plugin_table), sizeof(ln_kernel), "outer", 1, kernels};
+    return &plugin;
+}
+C
+printf '#include <layernorm_plugin.h>\nconst ln_plugin_table *hollow(void);\n' >hollow.c
+echo 'const ln_plugin_table *hollow(void) { return ln_plugin(); }' >>hollow.c
+# linked ARGUMENTS...: a shared library.
+linked() {
+    "${CC:-cc}" -shared -fPIC -I "$tests/../../../kernels/include" "$@" || exit 1
+}
 for side in a b; do
-    cp "$build/lib/duet_outer.so" "$build/lib/duet_inner.so" $side
+    linked inner.c -o $side/inner.so -Wl,-soname,inner.so
+    linked outer.c $side/inner.so -o $side/outer.so -Wl,-rpath,'$ORIGIN'
 done
-expect 4 'does not get its own .*duet_inner.so' --base a/duet_outer.so --new b/duet_outer.so
-cp "$build/lib/duet_hollow.so" hollow.so
+expect 4 'does not get its own .*inner.so' --base a/outer.so --new b/outer.so
+linked hollow.c -o hollow.so -L "$build/lib" -llayernorm -Wl,-rpath,"$build/lib"
 expect 4 'comes from a library that it loads' --base ./base.so --new hollow.so
 built now 'K(a, (void (*)(const void *, const ln_tensors *))abort)'
 expect 4 "a kernel's run comes from a library that it loads" --base was.so --new now.so

@@ -1,8 +1,8 @@
-/* A document as blocks, which html.c and markdown.c render.
+/* A document as blocks, which become HTML or Markdown.
  *
  *     document page = {0};
  *     document_section(&page, "speed", "Speed");
- *     document_paragraph(&page, TONE_NONE, "Take `%s`: **%.0f GB/s**.", name, gbps);
+ *     document_add(&page, BLOCK_PARAGRAPH, TONE_NONE, "Take `%s`: **%.0f GB/s**.", name, gbps);
  *     document_table(&page, rows);                  // a relation, which the page takes over
  *     document_free(&page);
  *
@@ -44,13 +44,12 @@ typedef struct document {
     size_t count;
 } document;
 
-#define DOCUMENT_FORMAT(at) __attribute__((format(printf, at, at + 1)))
+/* Adds a block of text. */
+void document_add(document *page, block_kind kind, text_tone tone, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 void document_section(document *page, const char *id, const char *heading);
-void document_paragraph(document *page, text_tone tone, const char *format, ...) DOCUMENT_FORMAT(3);
-void document_item(document *page, text_tone tone, const char *format, ...) DOCUMENT_FORMAT(3);
 void document_code(document *page, const char *foreign);
 void document_figure(document *page, const report_chart *chart);
-void document_fold(document *page, const char *format, ...) DOCUMENT_FORMAT(2);
 void document_fold_end(document *page);
 void document_table(document *page, relation *rows); /* takes them over */
 void document_free(document *page);
@@ -58,6 +57,7 @@ void document_free(document *page);
 /* The HTML of the page within the frame of plots/page.html; charts are read from the directory. */
 void document_html(const document *page, const char *plots_directory, const char *directory,
                    text_buffer *out);
+/* The same as Markdown, with the charts as PNG beside it. */
 void document_markdown(const document *page, text_buffer *out);
 
 #endif
