@@ -22,6 +22,7 @@ void comparison_free(run_comparison *comparison)
     word_list_free(&comparison->reclassed);
     free(comparison->apart);
     free(comparison->pairs);
+    arena_free(&comparison->memory);
 }
 
 /* ---- one pair ---- */
@@ -52,6 +53,7 @@ speed_verdict speed_lean(const interval_estimate *ratio, double threshold)
     return ratio->lo >= fast && ratio->hi <= slow ? SPEED_SAME : SPEED_INCONCLUSIVE;
 }
 
+/* The kernel crashed, hung or broke memory: it has no output to compare. */
 static bool is_failure(const case_verdict *verdict)
 {
     return verdict_exit_code(verdict) == EXIT_CODE_KERNEL_FAILED;
@@ -98,28 +100,31 @@ static int compare_sides(const judged_side sides[SIDES])
 }
 
 /* Counts an input that a side has no result of, so that there is nothing to compare. */
-static void tally_missing(accuracy_tally *tally, const judged_side sides[SIDES], const char *what)
+static void tally_missing(arena *memory, accuracy_tally *tally, const judged_side sides[SIDES],
+                          const char *what)
 {
     const case_verdict *base = &sides[BASE].verdict, *new = &sides[NEW].verdict;
     bool old = verdict_is_judged(base->kind), now = verdict_is_judged(new->kind);
     char described[VERDICT_MAX_LENGTH];
     if (base->kind == VERDICT_DECLINED && (now || new->kind == VERDICT_DECLINED)) {
         if (tally->declined + tally->gained == 0)
-            snprintf(tally->refusal, sizeof tally->refusal, "%s: %.170s", now ? "base" : "both",
-                     verdict_describe(base, described, sizeof described));
+            tally->refusal = arena_format(memory, "%s: %.170s", now ? "base" : "both",
+                                          verdict_describe(base, described, sizeof described));
         tally->gained += now;
         tally->declined += !now;
     } else if (tally->lost++ == 0) {
-        snprintf(tally->missing, sizeof tally->missing, "%s", what);
-        snprintf(tally->missing_why, sizeof tally->missing_why, "%s: %.170s",
-                 side_names[old   ? NEW
-                            : now ? BASE
-                                  : SIDES],
-                 verdict_describe(old ? new : base, described, sizeof described));
+        tally->missing = arena_format(memory, "%s", what);
+        tally->missing_why =
+            arena_format(memory, "%s: %.170s",
+                         side_names[old   ? NEW
+                                    : now ? BASE
+                                          : SIDES],
+                         verdict_describe(old ? new : base, described, sizeof described));
     }
 }
 
-void pair_compare(comparison_pair *pair, const judged_side sides[SIDES], const char *what)
+void pair_compare(arena *memory, comparison_pair *pair, const judged_side sides[SIDES],
+                  const char *what)
 {
     const case_verdict *old = &sides[BASE].verdict, *now = &sides[NEW].verdict;
     const ln_metrics *base = &sides[BASE].metrics, *new = &sides[NEW].metrics;
@@ -127,7 +132,7 @@ void pair_compare(comparison_pair *pair, const judged_side sides[SIDES], const c
     for (int side = 0; side < SIDES; side++)
         keep_verdict(&pair->sides[side].verdict, &sides[side].verdict);
     if (!verdict_is_judged(old->kind) || !verdict_is_judged(now->kind)) {
-        tally_missing(tally, sides, what);
+        tally_missing(memory, tally, sides, what);
         return;
     }
     tally->judged++;
@@ -145,11 +150,12 @@ void pair_compare(comparison_pair *pair, const judged_side sides[SIDES], const c
         number_short(base->row_ulp_max, errors[BASE]);
         number_short(new->row_ulp_max, errors[NEW]);
         if (wrong)
-            snprintf(tally->worst, sizeof tally->worst, "%.60s: %.120s, was %s row ULP", what,
-                     verdict_describe(now, described, sizeof described), errors[BASE]);
+            tally->worst =
+                arena_format(memory, "%.60s: %.120s, was %s row ULP", what,
+                             verdict_describe(now, described, sizeof described), errors[BASE]);
         else
-            snprintf(tally->worst, sizeof tally->worst, "%.100s, row %zu: %s row ULP, was %s", what,
-                     new->worst_row, errors[NEW], errors[BASE]);
+            tally->worst = arena_format(memory, "%.100s, row %zu: %s row ULP, was %s", what,
+                                        new->worst_row, errors[NEW], errors[BASE]);
         tally->worst_error = size;
     }
     tally->differing++;
@@ -177,6 +183,7 @@ bool pair_is_less_reproducible(const comparison_pair *pair)
     return reproducible_is_less(pair->sides[BASE].reproducible, pair->sides[NEW].reproducible);
 }
 
+/* What --accuracy asks: exact, not a bit differs; no-worse, nothing is less accurate; bound, new keeps its bounds. */
 static bool gate_fails(const comparison_pair *pair, const comparison_settings *settings)
 {
     switch (settings->gate) {
@@ -196,7 +203,7 @@ exit_code pair_exit_code(const comparison_pair *pair, const comparison_settings 
     pair_failure failure = pair_failed(pair);
     if (failure == FAILED_NEW || failure == FAILED_BOTH)
         return EXIT_CODE_KERNEL_FAILED;
-    if ((failure == FAILED_BASE || pair->lost[0]) && !settings->allow_missing)
+    if ((failure == FAILED_BASE || pair->lost) && !settings->allow_missing)
         return EXIT_CODE_NOT_COMPARABLE;
     exit_code code =
         settings->accuracy && gate_fails(pair, settings) ? EXIT_CODE_ACCURACY : EXIT_CODE_FINE;
@@ -212,10 +219,8 @@ exit_code pair_exit_code(const comparison_pair *pair, const comparison_settings 
 /* Counts a case as requested and lost, and names it. */
 static void lose(run_comparison *comparison, const case_key *key, const char *why)
 {
-    arena memory = {0};
     comparison->covered.asked++;
-    coverage_lose(&comparison->covered, pair_name(&memory, key), why);
-    arena_free(&memory);
+    coverage_lose(&comparison->covered, pair_name(&comparison->memory, key), why);
 }
 
 /* The cases of a kernel that stand apart for one reason are one entry. */
@@ -301,18 +306,19 @@ void comparison_settle(run_comparison *comparison, comparison_pair *pair)
     char described[VERDICT_MAX_LENGTH];
     if (failure != FAILED_BOTH)
         pair->accuracy = pair_accuracy(pair);
-    if (!pair->lost[0] && failure != FAILED_NOT)
-        snprintf(pair->lost, sizeof pair->lost, "%s: %.170s", side_names[failure - FAILED_BASE],
-                 verdict_describe(&pair->sides[failure == FAILED_BASE ? BASE : NEW].verdict,
-                                  described, sizeof described));
-    else if (!pair->lost[0] && tally->lost > 0 && inputs == 1)
-        snprintf(pair->lost, sizeof pair->lost, "%s", tally->missing_why);
-    else if (!pair->lost[0] && tally->lost > 0)
-        snprintf(pair->lost, sizeof pair->lost, "%zu of %zu inputs: %.60s; %.90s", tally->lost,
-                 inputs, tally->missing, tally->missing_why);
-    if (pair->lost[0] && !compared && failure == FAILED_NOT) {
+    if (!pair->lost && failure != FAILED_NOT)
+        pair->lost =
+            arena_format(&comparison->memory, "%s: %.170s", side_names[failure - FAILED_BASE],
+                         verdict_describe(&pair->sides[failure == FAILED_BASE ? BASE : NEW].verdict,
+                                          described, sizeof described));
+    else if (!pair->lost && tally->lost > 0 && inputs == 1)
+        pair->lost = tally->missing_why;
+    else if (!pair->lost && tally->lost > 0)
+        pair->lost = arena_format(&comparison->memory, "%zu of %zu inputs: %.60s; %.90s",
+                                  tally->lost, inputs, tally->missing, tally->missing_why);
+    if (pair->lost && !compared && failure == FAILED_NOT) {
         comparison_set_apart(comparison, APART_LOST, &pair->key, pair->lost);
-    } else if (pair->lost[0]) {
+    } else if (pair->lost) {
         lose(comparison, &pair->key, pair->lost);
         keep_pair(comparison, pair);
     } else if (compared) {
@@ -338,6 +344,7 @@ exit_code comparison_exit_code(const run_comparison *comparison)
 
 /* ---- two runs: whether they can be compared ---- */
 
+/* A line for a thing that differs between the runs; nothing where it does not. */
 static void note_difference(word_list *list, const char *name, const char *base, const char *new)
 {
     char line[640];
@@ -434,12 +441,12 @@ static void compare_samples(const run_comparison *comparison, comparison_pair *p
 
 /* Nothing below the threshold matters, and nothing below the noise, where it is known, can be told. What an interval
  * claims the ranks must bear out; where there are too few processes, nothing may be claimed. */
-static void decide_speed(const run_comparison *comparison, comparison_pair *pair,
+static void decide_speed(run_comparison *comparison, comparison_pair *pair,
                          const speed_sample samples[SIDES])
 {
     const comparison_settings *settings = &comparison->settings;
     const size_t base = samples[BASE].groups, new = samples[NEW].groups;
-    const size_t least = base < new ? base : new, size = sizeof pair->detail;
+    const size_t least = base < new ? base : new;
     const char *regime = comparison_regime(comparison, &pair->key);
     for (int i = 0; i < REGIMES; i++)
         if (strcmp(regime, regime_names[i]) == 0)
@@ -448,12 +455,12 @@ static void decide_speed(const run_comparison *comparison, comparison_pair *pair
     const bool moved = lean == SPEED_SLOWER || lean == SPEED_FASTER;
     pair->speed = SPEED_INCONCLUSIVE;
     if (samples[BASE].over_roof != samples[NEW].over_roof)
-        snprintf(pair->detail, size, "a copy was timed in one run only");
+        pair->detail = "a copy was timed in one run only";
     else if (least < LEAST_PROCESSES)
-        snprintf(pair->detail, size, "%zu process%s in a run, %d are needed", least,
-                 least == 1 ? "" : "es", LEAST_PROCESSES);
+        pair->detail = arena_format(&comparison->memory, "%zu process%s in a run, %d are needed",
+                                    least, least == 1 ? "" : "es", LEAST_PROCESSES);
     else if (moved && !(pair->p < 1 - settings->confidence))
-        snprintf(pair->detail, size, "the rank test does not bear it out");
+        pair->detail = "the rank test does not bear it out";
     else
         pair->speed = lean;
 }
@@ -473,6 +480,7 @@ typedef struct compared_case {
     size_t timed_at[SIDES];    /* its place in the list of its run */
 } compared_case;
 
+/* A result that base has counts although more was requested; new must have all that was requested of it. */
 static half_state state_of(const compared_case *both, int side, case_half half)
 {
     const stored_case *stored = &both->stored[side];
@@ -499,8 +507,8 @@ static half_state state_of(const compared_case *both, int side, case_half half)
 }
 
 /* "new: fail (crashed: SIGSEGV)", "only in base": why there is nothing to compare. */
-static void say_why(const compared_case *both, case_half half, const half_state states[SIDES],
-                    char why[DETAIL_MAX_LENGTH])
+static const char *reason_of(arena *memory, const compared_case *both, case_half half,
+                             const half_state states[SIDES])
 {
     const int side =
         states[NEW] == HAS || (states[BASE] == LOST && states[NEW] != LOST) ? BASE : NEW;
@@ -516,13 +524,11 @@ static void say_why(const compared_case *both, case_half half, const half_state 
     else if (stored->judged && verdict_exit_code(&stored->verdict) != EXIT_CODE_ACCURACY &&
              !verdict_is_right(stored->verdict.kind))
         reason = verdict_describe(&stored->verdict, described, sizeof described);
-    if (!both->is_in[side])
-        snprintf(why, DETAIL_MAX_LENGTH, "only in base");
-    else
-        snprintf(why, DETAIL_MAX_LENGTH, "%s: %.170s", name, reason);
+    return both->is_in[side] ? arena_format(memory, "%s: %.170s", name, reason) : "only in base";
 }
 
-static void compare_judgements(const compared_case *both, comparison_pair *pair)
+/* Bits of which no hash was stored count as different. */
+static void compare_judgements(arena *memory, const compared_case *both, comparison_pair *pair)
 {
     judged_side judged[SIDES];
     bool ran = true, hashed = true;
@@ -538,10 +544,11 @@ static void compare_judgements(const compared_case *both, comparison_pair *pair)
         judged[BASE].output_hash = 0;
         judged[NEW].output_hash = 1;
     }
-    pair_compare(pair, judged, pair->key.input);
+    pair_compare(memory, pair, judged, pair->key.input);
 }
 
-static void compare_times(const run_comparison *comparison, const compared_case *both,
+/* The figures of both sides, and, where both were timed in whole processes, which is faster. */
+static void compare_times(run_comparison *comparison, const compared_case *both,
                           comparison_pair *pair)
 {
     speed_sample samples[SIDES];
@@ -580,9 +587,9 @@ static void compare_case(run_comparison *comparison, const compared_case *both)
         compared[half] = base == HAS && new == HAS;
         declined |= base == DECLINED && new == DECLINED;
         gained |= base != HAS && new == HAS;
-        if (!pair.lost[0] && (base == LOST || new == LOST || (base == HAS && new != HAS) ||
-                              (base == DECLINED && !both->is_in[NEW])))
-            say_why(both, half, states, pair.lost);
+        if (!pair.lost && (base == LOST || new == LOST || (base == HAS && new != HAS) ||
+                           (base == DECLINED && !both->is_in[NEW])))
+            pair.lost = reason_of(&comparison->memory, both, half, states);
     }
     if (compared[JUDGED] || compared[TIMED]) {
         const char *classes[SIDES] = {found->base_class, found->new_class};
@@ -593,11 +600,11 @@ static void compare_case(run_comparison *comparison, const compared_case *both)
                 snprintf(pair.sides[side].reproducible, sizeof pair.sides[side].reproducible, "%s",
                          classes[side]);
         if (compared[JUDGED])
-            compare_judgements(both, &pair);
+            compare_judgements(&comparison->memory, both, &pair);
         if (compared[TIMED])
             compare_times(comparison, both, &pair);
         comparison_settle(comparison, &pair);
-    } else if (pair.lost[0]) {
+    } else if (pair.lost) {
         comparison_set_apart(comparison, APART_LOST, &found->key, pair.lost);
     } else if (gained) {
         comparison_set_apart(comparison, APART_NEW, &found->key,
@@ -609,6 +616,7 @@ static void compare_case(run_comparison *comparison, const compared_case *both)
     }
 }
 
+/* Cases come one by one; only what was timed is read at once, since a time is compared with its copy's. */
 static void compare_cases(run_comparison *comparison, result_store *store, const int64_t ids[SIDES])
 {
     stored_pair pair;

@@ -51,12 +51,12 @@ typedef struct accuracy_tally {
     size_t declined;                         /* neither side takes them */
     size_t gained;                           /* base declines them and new does not */
     size_t lost;                             /* any other that a side has no result of */
-    char refusal[DETAIL_MAX_LENGTH];         /* base's, of the first input that it declines */
-    char missing[DETAIL_MAX_LENGTH];         /* the first lost input */
-    char missing_why[DETAIL_MAX_LENGTH];     /* "new: unsupported (torch only)" */
-    char worst
-        [DETAIL_MAX_LENGTH]; /* the worst input that became worse, else the first that differs */
-    double worst_error;      /* its error in row ULP, of the new side */
+    /* NULL where there is none. */
+    const char *refusal; /* base's, of the first input that it declines */
+    const char *missing,
+        *missing_why;   /* the first lost input, and "new: unsupported (torch only)" */
+    const char *worst;  /* the worst input that became worse, else the first that differs */
+    double worst_error; /* its error in row ULP, of the new side */
 } accuracy_tally;
 
 typedef enum pair_failure { FAILED_NOT, FAILED_BASE, FAILED_NEW, FAILED_BOTH } pair_failure;
@@ -81,11 +81,11 @@ typedef struct comparison_pair {
     interval_estimate ratio; /* time of new / time of base */
     double p;                /* of the rank test; NaN where there is none */
     double noise; /* the smallest change that is seen in this regime, as a share; NaN: not known */
-    unsigned searched;              /* worker processes before those that count */
-    double seconds;                 /* spent on timing it */
-    char detail[DETAIL_MAX_LENGTH]; /* why there is no speed, or what limits it */
-    char lost[DETAIL_MAX_LENGTH];   /* what one side has no result of; "": nothing */
-    double weight;                  /* the larger, the earlier it is to be read */
+    unsigned searched;  /* worker processes before those that count */
+    double seconds;     /* spent on timing it */
+    const char *detail; /* why there is no speed, or what limits it; NULL: nothing */
+    const char *lost;   /* what one side has no result of; NULL: nothing */
+    double weight;      /* the larger, the earlier it is to be read */
     /* To people: it was timed or changed. The many identical inputs of a run are only counted. */
     bool shown;
 } comparison_pair;
@@ -113,6 +113,7 @@ typedef struct comparison_settings {
 } comparison_settings;
 
 typedef struct run_comparison {
+    arena memory; /* the words of pairs */
     comparison_settings settings;
     char identity[SIDES][112]; /* hash of the build, or commit and time of the run */
     machine_facts machine;
@@ -145,8 +146,9 @@ void comparison_free(run_comparison *comparison);
 
 /* A pair with nothing known about it. */
 comparison_pair comparison_pair_of(const case_key *key);
-/* Adds the comparison of one input to a pair. */
-void pair_compare(comparison_pair *pair, const judged_side sides[SIDES], const char *what);
+/* Adds the comparison of one input to a pair, whose words stand in the memory. */
+void pair_compare(arena *memory, comparison_pair *pair, const judged_side sides[SIDES],
+                  const char *what);
 /* The pair is complete: it gets its accuracy, is counted as compared or lost, and is kept if it is to be shown. */
 void comparison_settle(run_comparison *comparison, comparison_pair *pair);
 /* Counts a case that makes no pair: as requested and lost, as requested and declined, or as one that only new has,

@@ -29,6 +29,7 @@ static const char *const outcome_names[] = {[EXIT_CODE_FINE] = "fine",
                                             [EXIT_CODE_ACCURACY] = "accuracy violation",
                                             [EXIT_CODE_KERNEL_FAILED] = "kernel failed"};
 
+/* Of two stored runs; else of two builds, which have no dates, no copies and no stored noise. */
 static bool is_of_runs(const run_comparison *comparison)
 {
     return strcmp(comparison->settings.tool, "compare") == 0;
@@ -52,6 +53,7 @@ static char *plain(arena *memory, const char *format, ...)
     return kept;
 }
 
+/* "torch", and the input where it is not the usual one: "torch, offset". */
 static const char *convention_words(arena *memory, const case_key *key)
 {
     const bool usual = strcmp(key->input, "normal") == 0;
@@ -111,9 +113,9 @@ static const char *note_of(arena *memory, const run_comparison *comparison,
         ADD("instructions %+.1f %%, cycles %+.1f %%", 100 * instructions, 100 * cycles);
     if (pair->noise > comparison->settings.threshold && pair->speed != SPEED_NOT_MEASURED)
         ADD("%s", "the noise here exceeds the threshold");
-    if (pair->lost[0] && !failed)
+    if (pair->lost && !failed)
         ADD("missing: %s", pair->lost);
-    if (pair->detail[0])
+    if (pair->detail)
         ADD("%s", pair->detail);
 #undef ADD
     return note;
@@ -253,6 +255,7 @@ static json_t *side_json(const run_comparison *comparison, const comparison_pair
     return view_case_json(&view);
 }
 
+/* A time in the unit that gives it one to three digits before the point. */
 static relation_value as_time(double ns)
 {
     char shown[16];

@@ -61,6 +61,7 @@ void document_free(document *page)
 
 /* ---- HTML, in the frame of plots/page.html ---- */
 
+/* A text with its marks (show/document.h) as elements of HTML; everything else is escaped. */
 static void add_html_text(text_buffer *out, const char *text)
 {
     bool in_code = false, in_strong = false;
@@ -109,6 +110,7 @@ static void add_svg(text_buffer *out, const char *svg, const char *stem)
     }
 }
 
+/* A chart within the page, so that the page is one file; below it what it shows and the command that made it. */
 static void add_html_figure(const report_chart *chart, const char *directory, text_buffer *out)
 {
     char path[512];
@@ -222,6 +224,8 @@ void document_html(const document *page, const char *plots_directory, const char
 
 /* ---- Markdown ---- */
 
+/* The same marks are Markdown's own; what else Markdown would interpret is escaped. Within code, which has no escapes,
+ * a bar would end a cell of a table. */
 static void add_markdown_text(text_buffer *out, const char *text)
 {
     bool in_code = false;
@@ -249,6 +253,7 @@ static void add_markdown_text(text_buffer *out, const char *text)
     }
 }
 
+/* A chart as a link to its PNG beside the file. */
 static void add_markdown_figure(const report_chart *chart, text_buffer *out)
 {
     text_buffer command = {0};

@@ -211,8 +211,8 @@ void duet_free(duet_run *duet)
 
 /* Judges both sides on the same rows and compares what came out, bit for bit. Of a block that is timed (else -1) the
  * outputs are kept; the first gives the pair's figures. */
-static void judge_pair(const duet_run *duet, const judge_block *block, duet_pair *own,
-                       const char *what, int timed)
+static void judge_pair(duet_run *duet, const judge_block *block, duet_pair *own, const char *what,
+                       int timed)
 {
     const size_t bytes = block->rows * block->hidden * dtype_size(block->storage);
     judged_side sides[SIDES];
@@ -229,14 +229,13 @@ static void judge_pair(const duet_run *duet, const judge_block *block, duet_pair
             own->pair.sides[side].bound_row_ulp = judgement.bound_row_ulp;
         }
     }
-    pair_compare(&own->pair, sides, what);
+    pair_compare(&duet->comparison.memory, &own->pair, sides, what);
 }
 
 /* The timed convention and those without eps on every family, the others on normal rows: divisor
  * and eps enter once a row, so that what a family breaks it breaks under all of them, unless an eps
  * hides it. */
-static void judge_families(const duet_run *duet, const speed_group *group, duet_pair *pairs,
-                           size_t count)
+static void judge_families(duet_run *duet, const speed_group *group, duet_pair *pairs, size_t count)
 {
     for (size_t i = 0; i < duet->plan.accuracy_count && !interrupted(); i++) {
         const accuracy_group *judged = &duet->plan.accuracy[i];
@@ -285,6 +284,7 @@ typedef struct pair_timing {
     char refusals[SIDES][DETAIL_MAX_LENGTH]; /* of the timed shape; "": none */
 } pair_timing;
 
+/* A sample of no process. */
 static time_sample sample_begin(void)
 {
     return (time_sample){.start = allocate_zeroed(1, sizeof(size_t))};
@@ -471,6 +471,7 @@ static void run_processes(pair_timing *timing, time_sample *sample, unsigned cou
     }
 }
 
+/* Time of new / time of base: the median over processes of their medians, with its interval. */
 static interval_estimate ratio_of(const pair_timing *timing, const time_sample *sample)
 {
     const comparison_settings *settings = &timing->duet->comparison.settings;
@@ -546,9 +547,10 @@ static void time_adaptively(pair_timing *timing)
             break;
     }
     if (!timing->over && timing->processes > 0 && !confirmed)
-        snprintf(pair->detail, sizeof pair->detail,
-                 "no interval of this confidence in %g s; --time %.0f would do", settings->seconds,
-                 ceil(2.5 * least * seconds_spent(timing) / timing->processes));
+        pair->detail = arena_format(&timing->duet->comparison.memory,
+                                    "no interval of this confidence in %g s; --time %.0f would do",
+                                    settings->seconds,
+                                    ceil(2.5 * least * seconds_spent(timing) / timing->processes));
 }
 
 /* As many processes as the time holds, at least as many as an interval needs: a length that no
@@ -564,6 +566,7 @@ static void time_fixed(pair_timing *timing)
     take_sample(timing, &sample);
 }
 
+/* Times one pair, as far as neither side fails. */
 static void time_pair(duet_run *duet, const speed_group *group, const judge_block blocks[BLOCKS],
                       duet_pair *own)
 {
@@ -595,10 +598,10 @@ static void time_pair(duet_run *duet, const speed_group *group, const judge_bloc
     verdict_say(&declined, "%s", base[0] ? base : new);
     verdict_describe(&declined, described, sizeof described);
     if (base[0])
-        snprintf(pair->detail, sizeof pair->detail, "not timed: %s: %.170s",
-                 new[0] ? "both" : "base", described);
+        pair->detail = arena_format(&duet->comparison.memory, "not timed: %s: %.170s",
+                                    new[0] ? "both" : "base", described);
     else if (new[0])
-        snprintf(pair->lost, sizeof pair->lost, "new, in timing: %.170s", described);
+        pair->lost = arena_format(&duet->comparison.memory, "new, in timing: %.170s", described);
     pair->seconds = seconds_spent(&timing);
 }
 

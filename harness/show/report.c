@@ -35,6 +35,7 @@ static const char *fact_of(const report_data *data, const char *name)
 
 /* ---- the tables of the page ---- */
 
+/* An error in words; red where the kernel is at fault, amber where digits are lost. */
 static relation_value as_error(const report_data *data, const error_sum *sum)
 {
     char words[ERROR_WORDS];
@@ -46,6 +47,7 @@ static relation_value as_error(const report_data *data, const error_sum *sum)
                            "%s", view_error_words(data->view, sum, data->answer.dtype, words));
 }
 
+/* The speed as a share of a copy's, with its 95 % interval; the page sorts by the share. */
 static relation_value as_share(const speed_figures *speed)
 {
     return isfinite(speed->copy_ratio_lo) && isfinite(speed->copy_ratio_hi)
@@ -104,6 +106,7 @@ static void add_names_table(const report_data *data, document *page)
     document_table(page, rows);
 }
 
+/* Those that were timed, fastest first; behind them the others, by name. */
 static int faster_first(const void *a, const void *b)
 {
     const answer_row *left = *(const answer_row *const *)a, *right = *(const answer_row *const *)b;
@@ -294,6 +297,7 @@ static size_t add_wrongs(const report_data *data, bool limits, document *page)
 
 /* ---- the sections of the page ---- */
 
+/* A chart; where the run has nothing to draw, why. What gnuplot lacks is said once, above. */
 static void add_figure(const report_data *data, const char *stem, document *page)
 {
     for (size_t i = 0; i < data->chart_count; i++) {
@@ -327,6 +331,7 @@ static void add_sentence(const char *line, text_tone tone, document *page)
     text_free(&out);
 }
 
+/* A line that counts the kernels at fault and names the first few. Another library's faults are shown in the tables. */
 static void add_faults(const report_data *data, document *page)
 {
     text_buffer names = {0};
@@ -389,6 +394,7 @@ static void add_answer(const report_data *data, document *page)
     add_figure(data, "field", page);
 }
 
+/* What few readers need, folded up: the other charts, and the tables of all kernels, inputs and worst rows. */
 static void add_details(const report_data *data, document *page)
 {
     static const char *const shown[] = {"field", "throughput", "speed_error", "error_kappa",
@@ -419,6 +425,7 @@ static void add_details(const report_data *data, document *page)
     document_fold_end(page);
 }
 
+/* The terms of the page, each in one sentence. */
 static void add_how_to_read(document *page)
 {
     static const char *const terms[][2] = {
@@ -444,6 +451,7 @@ static void add_how_to_read(document *page)
     document_fold_end(page);
 }
 
+/* The command, the seed and the machine, so that a reader can measure it again or check the errors. */
 static void add_repeat(const report_data *data, document *page)
 {
     static const relation_column columns[] = {FOR_PEOPLE("fact"), FOR_PEOPLE("value")};
@@ -506,6 +514,7 @@ static void add_title(const report_data *data, document *page)
     text_free(&words);
 }
 
+/* The page: what most readers want to know stands first. */
 static void make_page(const report_data *data, document *page)
 {
     add_title(data, page);
@@ -543,6 +552,7 @@ static void make_page(const report_data *data, document *page)
 
 /* ---- what charts and page read ---- */
 
+/* The case of a kernel at the shape that ranks; 0: it was not timed there. */
 static int64_t case_of(const answer_row *row)
 {
     return row && row->at_key ? row->at_key->stored->id : 0;
@@ -582,6 +592,8 @@ static void put_asked(const report_data *data, const char *other)
                    (int64_t)answer_is_noisy(answer));
 }
 
+/* What the queries read of each kernel and type of the run: how large its errors are, and whether it can be
+ * recommended. */
 static void put_standings(const run_view *view)
 {
     store_put_table(
@@ -703,6 +715,7 @@ static void draw_charts(report_data *data, const char *plots_directory, const ch
     text_free(&names);
 }
 
+/* The page as HTML, with the charts in it and, if there is one, the packed run behind it; and as Markdown. */
 static void write_pages(const report_data *data, const char *plots_directory, const char *directory,
                         const text_buffer *run, report_result *result)
 {

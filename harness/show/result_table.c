@@ -106,6 +106,7 @@ static int shape_priority(const run_answer *answer, size_t column)
     return last ? 9 : first ? 10 : 31;
 }
 
+/* The columns: which kernel, its speed at each shape, its errors. What was not measured has no column. */
 static void choose_fields(const run_answer *answer, const result_look *look, result_fields *all)
 {
     char heading[64], name[64];
@@ -232,6 +233,7 @@ static relation *make_relation(const run_answer *answer, const answer_row *const
 
 /* ---- which rows ---- */
 
+/* The most accurate first; of equals those with fewer failures on edge cases. */
 static int by_error(const void *a, const void *b)
 {
     const error_sum *left = (*(const answer_row *const *)a)->standing->errors;
@@ -251,6 +253,7 @@ static int by_name(const void *a, const void *b)
     return strcmp((*(const answer_row *const *)a)->label, (*(const answer_row *const *)b)->label);
 }
 
+/* Fills the rows that are shown, in the order that was asked for, and returns how many there are. */
 static size_t choose_rows(const run_answer *answer, const result_look *look,
                           const answer_row **rows)
 {
@@ -268,6 +271,7 @@ static size_t choose_rows(const run_answer *answer, const result_look *look,
 
 /* ---- the words around the table ---- */
 
+/* What was computed, how and where: what the figures below depend on. */
 static void print_head(const run_view *view, const run_answer *answer, const output_file *out)
 {
     const char *vm = machine_fact_value(&view->machine, "hypervisor");
@@ -499,6 +503,7 @@ void result_noise(const run_answer *answer, text_buffer *out)
     free(rows);
 }
 
+/* The table of one operation, the answer in sentences, and what went wrong. */
 static void print_text(const run_view *view, const output_file *out, const result_look *look)
 {
     size_t room = out->width ? out->width : 100;

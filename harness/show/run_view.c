@@ -83,6 +83,7 @@ void view_part_free(run_view *part)
     *part = (run_view){0};
 }
 
+/* A case with what the run says of its kernel and machine. */
 static view_case view_of(const run_view *view, const stored_case *stored)
 {
     const case_key *key = &stored->key;

@@ -118,7 +118,8 @@ static judged_side judged(verdict_kind kind, double row_ulp, uint64_t hash)
 static accuracy_verdict compared(judged_side base, judged_side new, comparison_pair *pair)
 {
     const judged_side both[SIDES] = {base, new};
-    pair_compare(pair, both, "here");
+    static arena memory;
+    pair_compare(&memory, pair, both, "here");
     return pair_accuracy(pair);
 }
 
