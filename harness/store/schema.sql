@@ -2,7 +2,7 @@
 -- Undefined figures are NULL; infinities are themselves; 64-bit seeds and hashes are stored as two's
 -- complement.
 
--- origin: a hash that no other run has, made when it begins, so that an import stores it once. imported: it was
+-- origin: a random word that no other run has, made when it begins, so that an import stores it once. imported: it was
 -- measured into another store.
 -- request_hash: of the run's options, not of the library that ran, so that two builds which
 -- were given the same options share it. requested, unsupported (the kernel does not take the problem, or this CPU

@@ -16,15 +16,13 @@
 
 standing_list store_standings(result_store *store, int64_t run)
 {
-    static const record_field fields[] = {
-        FIELD(NAME, kernel_standing, kernel),
-        WORD_FIELD(kernel_standing, dtype, dtype_names),
-        WORD_FIELD(kernel_standing, role, kernel_role_words),
-        FIELD(REAL, kernel_standing, lost_from),
-        FIELD(FLAG, kernel_standing, rounded),
-        FIELD(COUNT, kernel_standing, fault),
-        WORD_FIELD(kernel_standing, operation, operation_names),
-    };
+    static const record_field fields[] = {FIELD(NAME, kernel_standing, kernel),
+                                          WORD_FIELD(kernel_standing, dtype, dtype_names),
+                                          WORD_FIELD(kernel_standing, role, kernel_role_words),
+                                          FIELD(REAL, kernel_standing, lost_from),
+                                          FIELD(FLAG, kernel_standing, rounded),
+                                          FIELD(COUNT, kernel_standing, fault),
+                                          WORD_FIELD(kernel_standing, operation, operation_names)};
     static const record_field sum_fields[] = {SUM_FIELDS_AT(error_sum, )};
     static const char *const scopes[] = {"all", "any", "ordinary", "edge_case", "adversarial"};
     sqlite3_stmt *statement = store_bound(store, standing_sql, "is", run, "");
@@ -107,31 +105,29 @@ static sqlite3_stmt *bound_at(result_store *store, const char *sql, const recomm
 
 kernel_ranking store_recommend(result_store *store, const recommend_wanted *wanted)
 {
-    static const record_field fields[] = {
-        FIELD(NAME, ranked_kernel, kernel),
-        WORD_FIELD(ranked_kernel, role, kernel_role_words),
-        FIELD(TEXT, ranked_kernel, dispatched),
-        FIELD(COUNT, ranked_kernel, case_id),
-        FIELD(REAL, ranked_kernel, time_ns),
-        FIELD(REAL, ranked_kernel, time_lo_ns),
-        FIELD(REAL, ranked_kernel, time_hi_ns),
-        FIELD(REAL, ranked_kernel, copy_ratio),
-        FIELD(REAL, ranked_kernel, copy_ratio_lo),
-        FIELD(REAL, ranked_kernel, copy_ratio_hi),
-        FIELD(COUNT, ranked_kernel, judged),
-        FIELD(REAL, ranked_kernel, error),
-        FIELD(COUNT, ranked_kernel, worst),
-        FIELD(FLAG, ranked_kernel, callable),
-        FIELD(FLAG, ranked_kernel, other_param),
-        FIELD(FLAG, ranked_kernel, proven),
-        FIELD(FLAG, ranked_kernel, in_budget),
-        FIELD(TEXT, ranked_kernel, doubt),
-        FIELD(FLAG, ranked_kernel, within),
-        FIELD(FLAG, ranked_kernel, near),
-        FIELD(FLAG, ranked_kernel, recommended),
-        FIELD(FLAG, ranked_kernel, sooner_than_fastest),
-        FIELD(FLAG, ranked_kernel, sooner_than_best),
-    };
+    static const record_field fields[] = {FIELD(NAME, ranked_kernel, kernel),
+                                          WORD_FIELD(ranked_kernel, role, kernel_role_words),
+                                          FIELD(TEXT, ranked_kernel, dispatched),
+                                          FIELD(COUNT, ranked_kernel, case_id),
+                                          FIELD(REAL, ranked_kernel, time_ns),
+                                          FIELD(REAL, ranked_kernel, time_lo_ns),
+                                          FIELD(REAL, ranked_kernel, time_hi_ns),
+                                          FIELD(REAL, ranked_kernel, copy_ratio),
+                                          FIELD(REAL, ranked_kernel, copy_ratio_lo),
+                                          FIELD(REAL, ranked_kernel, copy_ratio_hi),
+                                          FIELD(COUNT, ranked_kernel, judged),
+                                          FIELD(REAL, ranked_kernel, error),
+                                          FIELD(COUNT, ranked_kernel, worst),
+                                          FIELD(FLAG, ranked_kernel, callable),
+                                          FIELD(FLAG, ranked_kernel, other_param),
+                                          FIELD(FLAG, ranked_kernel, proven),
+                                          FIELD(FLAG, ranked_kernel, in_budget),
+                                          FIELD(TEXT, ranked_kernel, doubt),
+                                          FIELD(FLAG, ranked_kernel, within),
+                                          FIELD(FLAG, ranked_kernel, near),
+                                          FIELD(FLAG, ranked_kernel, recommended),
+                                          FIELD(FLAG, ranked_kernel, sooner_than_fastest),
+                                          FIELD(FLAG, ranked_kernel, sooner_than_best)};
     char *words = words_json(wanted->kernels);
     kernel_ranking ranking = {0};
     sqlite3_stmt *statement = bound_at(store, recommended_sql, wanted, words);
@@ -181,11 +177,8 @@ size_t store_input_errors(result_store *store, int64_t run, const char *conventi
                           input_error **errors)
 {
     static const record_field fields[] = {
-        FIELD(NAME, input_error, kernel),
-        WORD_FIELD(input_error, dtype, dtype_names),
-        FIELD_AT(NAME, input_error, "scope", input),
-        SUM_FIELDS_AT(input_error, sum.),
-    };
+        FIELD(NAME, input_error, kernel), WORD_FIELD(input_error, dtype, dtype_names),
+        FIELD_AT(NAME, input_error, "scope", input), SUM_FIELDS_AT(input_error, sum.)};
     return store_list(store, store_bound(store, standing_sql, "is", run, convention),
                       sizeof **errors, FIELDS(fields), errors);
 }

@@ -199,30 +199,9 @@ static bool is_significant(change_search *search, double distance, random_stream
     return reached <= limit;
 }
 
-static void cut(change_search *search, size_t at)
-{
-    size_t i = search->segments++;
-    for (; search->cuts[i] > at; i--)
-        search->cuts[i + 1] = search->cuts[i];
-    search->cuts[i + 1] = at;
-}
-
-static void divide(change_search *search, const double *values, size_t count)
-{
-    random_stream stream = random_stream_seeded(search->settings->seed);
-    for (;;) {
-        memcpy(search->values, values, count * sizeof *values);
-        row_split best = best_of_all(search);
-        if (!(best.distance > 0) || !is_significant(search, best.distance, &stream))
-            return;
-        cut(search, best.at);
-    }
-}
-
 size_t change_points(const double *values, size_t count, const change_settings *settings,
                      size_t *places)
 {
-    size_t found = 0;
     if (count > CHANGE_MOST_VALUES)
         die(EXIT_CODE_ENVIRONMENT, "change points: at most %d values are searched, there are %zu",
             CHANGE_MOST_VALUES, count);
@@ -233,13 +212,23 @@ size_t change_points(const double *values, size_t count, const change_settings *
         .segments = 1,
         .sums = allocate((count + 1) * (count + 1) * sizeof(double)),
     };
-    if (count > 0) {
-        search.cuts[0] = 0;
-        search.cuts[1] = count;
-        divide(&search, values, count);
-        found = search.segments - 1;
-        memcpy(places, search.cuts + 1, found * sizeof *places);
+    random_stream stream = random_stream_seeded(settings->seed);
+    search.cuts[0] = 0;
+    search.cuts[1] = count;
+    for (;;) {
+        for (size_t i = 0; i < count; i++)
+            search.values[i] = values[i];
+        row_split best = best_of_all(&search);
+        if (!(best.distance > 0) || !is_significant(&search, best.distance, &stream))
+            break;
+        size_t i = search.segments++;
+        for (; search.cuts[i] > best.at; i--)
+            search.cuts[i + 1] = search.cuts[i];
+        search.cuts[i + 1] = best.at;
     }
+    size_t found = search.segments - 1;
+    for (size_t i = 0; i < found; i++)
+        places[i] = search.cuts[i + 1];
     free(search.values);
     free(search.cuts);
     free(search.sums);

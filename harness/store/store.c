@@ -13,9 +13,7 @@
 #include "pairs_sql.h" /* the files of the same names, as bytes */
 #include "sizes_sql.h"
 #include "store/speed.h"
-#include <inttypes.h>
 #include <math.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Cases with their keys; a key's parameters are those of store_keyed(). */
@@ -45,8 +43,7 @@ static const record_field speed_fields[] = {
     FIELD(REAL, speed_figures, copy_ratio),    FIELD(REAL, speed_figures, copy_ratio_lo),
     FIELD(REAL, speed_figures, copy_ratio_hi), FIELD(REAL, speed_figures, cycles),
     FIELD(REAL, speed_figures, instructions),  FIELD(UNSIGNED, speed_figures, repetitions),
-    FIELD(UNSIGNED, speed_figures, processes),
-};
+    FIELD(UNSIGNED, speed_figures, processes)};
 
 /* In the order of the columns of repetitions. */
 static const record_field repetition_fields[] = {
@@ -57,8 +54,7 @@ static const record_field repetition_fields[] = {
     FIELD(REAL, timed_repetition, real_ns),
     FIELD(REAL, timed_repetition, cpu_ns),
     FIELD(REAL, timed_repetition, cycles),
-    FIELD(REAL, timed_repetition, instructions),
-};
+    FIELD(REAL, timed_repetition, instructions)};
 
 /* The list of metrics as fields of ln_metrics; there are metric_count_all of them. */
 static const record_field *metric_fields(void)
@@ -135,25 +131,17 @@ void store_together_end(result_store *store)
 int64_t store_begin_run(result_store *store, const run_info *info)
 {
     static const char fact_sql[] = "INSERT OR REPLACE INTO facts VALUES (?1, ?2, ?3, ?4)";
-    char machine[MACHINE_KEY_LENGTH], origin[17];
+    char machine[MACHINE_KEY_LENGTH];
     size_t count = info->machine ? info->machine->count : 0;
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    uint64_t hash = hash_bytes(HASH_START, &now, sizeof now);
-    hash = hash_bytes(hash, &info->seed, sizeof info->seed);
-    hash = hash_bytes(hash, info->plan_hash, strlen(info->plan_hash));
-    for (size_t i = 0; i < count; i++)
-        hash =
-            hash_bytes(hash, info->machine->facts[i].value, strlen(info->machine->facts[i].value));
-    snprintf(origin, sizeof origin, "%016" PRIx64, hash);
     store_begin(store);
     store_do(store,
              "INSERT INTO runs (command_line, plan, plan_hash, seed, command, request_hash, "
              "machine, triples, triples_covered, origin, started, state, imported) VALUES (?1, ?2, "
-             "?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), 'open', 0)",
-             "sssinnniis", info->command_line, info->plan, info->plan_hash, (int64_t)info->seed,
+             "?3, ?4, ?5, ?6, ?7, ?8, ?9, lower(hex(randomblob(8))), "
+             "strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), 'open', 0)",
+             "sssinnnii", info->command_line, info->plan, info->plan_hash, (int64_t)info->seed,
              info->command, info->request_hash, machine_key(info->machine, machine),
-             (int64_t)info->triples, (int64_t)info->triples_covered, origin);
+             (int64_t)info->triples, (int64_t)info->triples_covered);
     int64_t run = sqlite3_last_insert_rowid(store->database);
     for (size_t i = 0; i < count; i++)
         store_do(store, fact_sql, "iiss", run, (int64_t)i, info->machine->facts[i].name,
@@ -268,8 +256,7 @@ static const record_field run_fields[] = {
     FIELD_AT(FLAG, stored_run, "known", counts.known),
     FIELD_AT(COUNT, stored_run, "requested", counts.asked),
     FIELD_AT(COUNT, stored_run, "unsupported", counts.declined),
-    FIELD_AT(COUNT, stored_run, "missing", counts.lost),
-};
+    FIELD_AT(COUNT, stored_run, "missing", counts.lost)};
 
 size_t store_runs(result_store *store, stored_run **runs)
 {
@@ -469,8 +456,7 @@ void store_put_row(result_store *store, int64_t run, const case_key *key, const 
         FIELD(COUNT, stored_row, row),          FIELD(REAL, stored_row, kappa),
         FIELD(REAL, stored_row, row_ulp),       FIELD(REAL, stored_row, norm_max),
         FIELD(REAL, stored_row, bound_row_ulp), FIELD(REAL, stored_row, mean_error),
-        FIELD(REAL, stored_row, rstd_error),
-    };
+        FIELD(REAL, stored_row, rstd_error)};
     put_record(store, "INSERT OR REPLACE INTO judged_rows VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
                run, key, FIELDS(fields), row);
 }
@@ -567,11 +553,9 @@ void store_put_judged(result_store *store, int64_t run, const stored_case *store
 
 size_t store_lost(result_store *store, int64_t run, asked_case **lost)
 {
-    static const record_field fields[] = {
-        KEY_FIELDS_AT(asked_case, key.),
-        FIELD_AT(UNSIGNED, asked_case, "requested", parts),
-        FIELD(TEXT, asked_case, reason),
-    };
+    static const record_field fields[] = {KEY_FIELDS_AT(asked_case, key.),
+                                          FIELD_AT(UNSIGNED, asked_case, "requested", parts),
+                                          FIELD(TEXT, asked_case, reason)};
     sqlite3_stmt *statement =
         store_bound(store,
                     "SELECT kernel, convention, rows, hidden, types AS dtype, input, cache, "
@@ -602,8 +586,7 @@ bool store_case(result_store *store, int64_t id, stored_case *found)
         FIELD_AT(TEXT, stored_case, "detail", verdict.detail),
         FIELD(FLAG, stored_case, hashed),
         FIELD(COUNT, stored_case, output_hash),
-        FIELD(REAL, stored_case, bound_row_ulp),
-    };
+        FIELD(REAL, stored_case, bound_row_ulp)};
     sqlite3_stmt *statement = store_bound(
         store,
         "SELECT verdict, reason, ulp_histogram, cases.id, " KEY_COLUMNS
@@ -684,18 +667,16 @@ void store_pairs_begin(result_store *store, int64_t base, int64_t new)
 
 bool store_next_pair(result_store *store, stored_pair *pair)
 {
-    static const record_field fields[] = {
-        KEY_FIELDS_AT(stored_pair, key.),
-        FIELD(COUNT, stored_pair, base),
-        FIELD(COUNT, stored_pair, new),
-        FIELD(UNSIGNED, stored_pair, base_missing),
-        FIELD(UNSIGNED, stored_pair, new_missing),
-        FIELD(TEXT, stored_pair, base_reason),
-        FIELD(TEXT, stored_pair, new_reason),
-        FIELD(TEXT, stored_pair, base_class),
-        FIELD(TEXT, stored_pair, new_class),
-        FIELD(TEXT, stored_pair, label),
-    };
+    static const record_field fields[] = {KEY_FIELDS_AT(stored_pair, key.),
+                                          FIELD(COUNT, stored_pair, base),
+                                          FIELD(COUNT, stored_pair, new),
+                                          FIELD(UNSIGNED, stored_pair, base_missing),
+                                          FIELD(UNSIGNED, stored_pair, new_missing),
+                                          FIELD(TEXT, stored_pair, base_reason),
+                                          FIELD(TEXT, stored_pair, new_reason),
+                                          FIELD(TEXT, stored_pair, base_class),
+                                          FIELD(TEXT, stored_pair, new_class),
+                                          FIELD(TEXT, stored_pair, label)};
     if (!store_next(store, store->pairs))
         return false;
     store_take(store, store->pairs, FIELDS(fields), pair);

@@ -63,7 +63,7 @@ typedef struct stored_run {
     size_t cases, repetitions; /* cases with a result */
     char command[16];          /* the subcommand; "": not known */
     char request_hash[17];     /* "": not known */
-    char origin[17];           /* a hash that no other run has */
+    char origin[17];           /* a random word that no other run has */
     bool imported;
     size_t triples, triples_covered;
     run_counts counts;
