@@ -135,17 +135,6 @@ static void take_running(const order_question *asked, const ln_row_facts *facts,
     *delta = fmax(*delta, E);
 }
 
-/* *delta: of sums; raised to that of any formula. */
-static double lost_of_var(const order_question *asked, const ln_row_facts *facts,
-                          const arithmetic *sums, double g, double *delta)
-{
-    double u = sums->unit, mu = fabs(facts->mean), Q = facts->var + mu * mu;
-    double lost = g * Q + (2 * mu + *delta) * *delta + 4 * u * (Q + mu * mu) + 4 * sums->tiny;
-    for (unsigned levels = 0; levels < 64 && asked->hidden >> levels > 0; levels++)
-        take_running(asked, facts, sums, levels, &lost, delta);
-    return lost;
-}
-
 static order_answer layernorm_any_order(const order_question *asked, const ln_row_facts *facts)
 {
     const ln_convention *convention = asked->convention;
@@ -159,7 +148,10 @@ static order_answer layernorm_any_order(const order_question *asked, const ln_ro
         return no_claim;
     double delta = g * facts->mean_abs + sums.tiny;
     double divided = n / (n - convention->ddof);
-    double lost = lost_of_var(asked, facts, &sums, g, &delta) * divided;
+    double lost = g * Q + (2 * mu + delta) * delta + 4 * sums.unit * (Q + mu * mu) + 4 * sums.tiny;
+    for (unsigned levels = 0; levels < 64 && asked->hidden >> levels > 0; levels++)
+        take_running(asked, facts, &sums, levels, &lost, &delta);
+    lost *= divided;
     double rho = rstd_error(convention, facts->var * divided, lost, sums.unit);
     if (!isfinite(rho))
         return no_claim;

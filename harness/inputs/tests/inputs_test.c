@@ -1,6 +1,4 @@
-/* Inputs: the generator against its published vectors, and families against what they promise at every
- * length. (What each promises of its values was held against the bits that inputs_golden keeps.) */
-#include "base/random.h"
+/* Inputs: families against what they promise at every length and in every type. (What each promises of its values was held against the bits that inputs_golden keeps.) */
 #include "domain/convention.h"
 #include "inputs/inputs.h"
 #include "inputs/tensor.h"
@@ -16,93 +14,6 @@ static void fill(const char *input, uint64_t seed, size_t first, size_t count, s
                  float *x)
 {
     input_rows(input, LN_F32, seed, first, count, hidden, x);
-}
-
-/* kat_vectors of Random123 1.14.0, "philox4x32 10": counter, key, result. */
-TEST(test_philox)
-{
-    static const struct {
-        uint64_t key, low, high;
-        uint32_t words[4];
-    } known[] = {
-        {0, 0, 0, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
-        {UINT64_MAX, UINT64_MAX, UINT64_MAX, {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
-        {0x299f31d0a4093822,
-         0x85a308d3243f6a88,
-         0x0370734413198a2e,
-         {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
-    };
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        uint32_t words[4];
-        philox4x32(known[i].key, known[i].low, known[i].high, words);
-        assert_memory_equal(words, known[i].words, sizeof words);
-    }
-}
-
-/* The quantile function against libm's erfc: relative error of the tail probability. AS 241 claims
- * 1e-7 for the quantile z; that changes the tail by z^2 times as much (z^2 < 41), doubled for the
- * rounding of its published coefficients. */
-TEST(test_quantile)
-{
-    double before = -7;
-    for (uint64_t i = 0; i <= 4096; i++) {
-        uint32_t bits = (uint32_t)(i == 4096 ? UINT32_MAX : i << 20);
-        double z = normal_from_bits(bits), p = ((double)bits + 0.5) * 0x1p-32;
-        assert_true(z > before);
-        assert_true(normal_from_bits(~bits) == -z);
-        double tail = p < 0.5 ? p : 1 - p;
-        double found = 0.5 * erfc(fabs(z) * sqrt(0.5));
-        assert_true(fabs(found / tail - 1) < 2e-7 * (1 + z * z));
-        before = z;
-    }
-    for (uint32_t bits = 1; bits < 1U << 20; bits *= 2) {
-        double z = normal_from_bits(bits), tail = ((double)bits + 0.5) * 0x1p-32;
-        assert_true(fabs(0.5 * erfc(-z * sqrt(0.5)) / tail - 1) < 2e-7 * (1 + z * z));
-    }
-    assert_true(normal_from_bits(0) > -6.338 && normal_from_bits(0) < -6.337);
-}
-
-static int compare_floats(const void *a, const void *b)
-{
-    float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
-/* Kolmogorov-Smirnov: the largest distance of the sample's distribution from the promised one is
- * below 1.95 / sqrt(n), which a true sample passes with probability 0.999 (and this one, being
- * fixed, always). */
-static void check_distribution(const char *input, double (*cdf)(double))
-{
-    enum { ROWS = 64, HIDDEN = 1000, COUNT = ROWS * HIDDEN };
-    float *x = malloc(COUNT * sizeof *x);
-    assert_non_null(x);
-    fill(input, 11, 0, ROWS, HIDDEN, x);
-    qsort(x, COUNT, sizeof *x, compare_floats);
-    double worst = 0;
-    for (size_t i = 0; i < COUNT; i++) {
-        double expected = cdf(x[i]);
-        worst = fmax(worst, fabs(expected - (double)i / COUNT));
-        worst = fmax(worst, fabs(expected - (double)(i + 1) / COUNT));
-    }
-    free(x);
-    if (worst >= 1.95 / sqrt(COUNT))
-        fail_msg("%s: Kolmogorov-Smirnov distance %g", input, worst);
-}
-
-static double normal_cdf(double x)
-{
-    return 0.5 * erfc(-x * sqrt(0.5));
-}
-
-static double uniform_cdf(double x)
-{
-    return (x + 1) / 2;
-}
-
-TEST(test_distributions)
-{
-    check_distribution("normal", normal_cdf);
-    check_distribution("uniform", uniform_cdf);
 }
 
 /* An element is the same whichever rows it is asked for with, and neighbours in a row, rows and
@@ -206,114 +117,6 @@ TEST(test_offset)
         /* Short rows too have some variance, at any kappa. */
         for (size_t row = 0; hidden > 1 && row < 18; row++)
             assert_true(isfinite(kappa_of(x + row * hidden, hidden)));
-    }
-}
-
-/* kappa rises in equal ratios from 1 to the most there can be, the deviation stays near 1. */
-TEST(test_kappa)
-{
-    static const size_t sizes[] = {5, 100, 768, 4096};
-    static float x[KAPPA_ROWS * MOST_HIDDEN];
-    for (size_t s = 0; s < 4; s++) {
-        size_t hidden = sizes[s];
-        double n = (double)hidden, most = 0x1p24 * n / sqrt(n - 1), before = 0;
-        fill("kappa", 1, 0, KAPPA_ROWS, hidden, x);
-        for (size_t row = 0; row < KAPPA_ROWS; row++) {
-            double found = kappa_of(x + row * hidden, hidden);
-            double wanted = pow(most, (double)row / (KAPPA_ROWS - 1));
-            double allowed = wanted < 0x1p20 ? 0.01 : 1; /* few elements are left to move */
-            if (!(found > before && found < wanted * (1 + allowed) &&
-                  found * (1 + allowed) > wanted))
-                fail_msg("hidden %zu row %zu: kappa %g for %g", hidden, row, found, wanted);
-            double mean = fabs((double)x[row * hidden]); /* near enough where kappa is large */
-            if (wanted > 100 && !(mean / found > 0.45 && mean / found < 2.1))
-                fail_msg("hidden %zu row %zu: deviation %g", hidden, row, mean / found);
-            before = found;
-        }
-        /* No row of floats has more: one float apart at the top of a binade. */
-        assert_true(fabs(before / most - 1) < 1e-6);
-    }
-}
-
-static size_t count_if(const float *x, size_t hidden, bool (*holds)(float))
-{
-    size_t count = 0;
-    for (size_t i = 0; i < hidden; i++)
-        count += holds(x[i]);
-    return count;
-}
-
-static bool is_subnormal(float value)
-{
-    return fpclassify(value) == FP_SUBNORMAL;
-}
-
-static bool is_outlier(float value)
-{
-    return fabsf(value) > 6.25F;
-}
-
-/* By the definitions, in double: y of the cancelling family is rounding alone, its xhat the same in
- * every row; a tie lies midway between two floats. */
-TEST(test_parameters)
-{
-    enum { HIDDEN = 96, ROWS = 12 };
-    static float x[ROWS * HIDDEN], gamma[HIDDEN], beta[HIDDEN];
-    ln_convention convention;
-    assert_true(convention_parse("ddof=0,eps=0,affine=vector", &convention, NULL));
-    fill("affine-cancellation", 1, 0, ROWS, HIDDEN, x);
-    input_parameters_f32("affine-cancellation", &convention, 1, HIDDEN,
-                         (float *[ROLES_MOST]){[ROLE_GAMMA] = gamma, [ROLE_BETA] = beta});
-    for (size_t row = 0; row < ROWS; row++) {
-        const float *at = x + row * HIDDEN;
-        double mean = 0, var = 0;
-        for (size_t i = 0; i < HIDDEN; i++)
-            mean += (double)at[i] / HIDDEN;
-        for (size_t i = 0; i < HIDDEN; i++)
-            var += ((double)at[i] - mean) * ((double)at[i] - mean) / HIDDEN;
-        assert_true(fabs(mean - (row ? ldexp(1, (int)row - 1) : 0)) < 1);
-        for (size_t i = 0; i < HIDDEN; i++)
-            assert_true(fabs(gamma[i] * ((double)at[i] - mean) / sqrt(var) + beta[i]) <=
-                        0x1p-24 * fabs((double)beta[i]) + 1e-12);
-    }
-    input_parameters_f32("ties", &convention, 1, HIDDEN,
-                         (float *[ROLES_MOST]){[ROLE_GAMMA] = gamma, [ROLE_BETA] = beta});
-    size_t ties = 0;
-    for (size_t i = 0; i < HIDDEN; i++) {
-        double exact = (double)gamma[i] + (double)beta[i], up = (double)gamma[i];
-        assert_true(exact != (double)(float)exact);
-        ties += fabs(exact - up) == 0x1p-24;
-    }
-    assert_int_equal(ties, HIDDEN);
-    input_parameters_f32("wide-gamma", &convention, 1, HIDDEN,
-                         (float *[ROLES_MOST]){[ROLE_GAMMA] = gamma, [ROLE_BETA] = beta});
-    for (size_t i = 0; i < HIDDEN; i++)
-        assert_in_range((int)(40 + ilogbf(gamma[i])), 0, 80);
-    input_parameters_f32("subnormal-out", &convention, 1, HIDDEN,
-                         (float *[ROLES_MOST]){[ROLE_GAMMA] = gamma, [ROLE_BETA] = beta});
-    assert_int_equal(count_if(gamma, HIDDEN, is_subnormal), HIDDEN);
-    /* Any other input has the ordinary ones. */
-    float plain[2 * HIDDEN], given[2 * HIDDEN];
-    input_affine(&convention, 7, HIDDEN,
-                 (float *[ROLES_MOST]){[ROLE_GAMMA] = plain, [ROLE_BETA] = plain + HIDDEN});
-    input_parameters_f32("normal", &convention, 7, HIDDEN,
-                         (float *[ROLES_MOST]){[ROLE_GAMMA] = given, [ROLE_BETA] = given + HIDDEN});
-    assert_memory_equal(plain, given, sizeof plain);
-}
-
-/* The same channels in every row; at least one at any hidden. */
-TEST(test_outlier_channels)
-{
-    static float x[4 * 1024];
-    fill("outlier-channels", 9, 0, 4, 1024, x);
-    size_t outliers = count_if(x, 1024, is_outlier);
-    assert_in_range(outliers, 1, 30);
-    for (size_t i = 0; i < 1024; i++)
-        for (size_t row = 1; row < 4; row++)
-            assert_int_equal(is_outlier(x[i]), is_outlier(x[row * 1024 + i]));
-    for (size_t hidden = 1; hidden < 20; hidden++) {
-        fill("outlier-channels", 9, 0, 1, hidden, x);
-        assert_in_range(count_if(x, hidden, is_outlier), 1, hidden);
     }
 }
 
@@ -528,21 +331,20 @@ TEST(test_offset_sweeps_the_kappa_of_the_type)
  * number apart at the top of a binade), the deviation being near 1. */
 TEST(test_kappa_goes_to_the_end)
 {
-    static const int precision[] = {[LN_F64] = 53, [LN_BF16] = 8, [LN_F16] = 11};
-    for (size_t t = 0; t < TYPES; t++) {
-        double before = 0, most = ldexp(HIDDEN / sqrt(HIDDEN - 1.0), precision[types[t]]);
+    static const int precision[] = {[LN_F32] = 24, [LN_F64] = 53, [LN_BF16] = 8, [LN_F16] = 11};
+    for (ln_type type = LN_F32; type <= LN_F16; type++) {
+        double before = 0, most = ldexp(HIDDEN / sqrt(HIDDEN - 1.0), precision[type]);
         for (size_t row = 0; row < KAPPA_ROWS; row++) {
-            input_rows("kappa", types[t], 5, row, 1, HIDDEN, wide);
-            double found = kappa_of_row(types[t], 0), mean = fabs(storage_load(types[t], wide, 0));
+            input_rows("kappa", type, 5, row, 1, HIDDEN, wide);
+            double found = kappa_of_row(type, 0), mean = fabs(storage_load(type, wide, 0));
             if (!(found > before && found <= most * (1 + 1e-9)))
-                fail_msg("%s: kappa %g of row %zu, after %g", dtype_name(types[t]), found, row,
-                         before);
+                fail_msg("%s: kappa %g of row %zu, after %g", dtype_name(type), found, row, before);
             if (found > 100 && !(mean / found > 0.45 && mean / found < 2.1))
-                fail_msg("%s: deviation %g of row %zu", dtype_name(types[t]), mean / found, row);
+                fail_msg("%s: deviation %g of row %zu", dtype_name(type), mean / found, row);
             before = found;
         }
         /* The mean is 1 + 1/N numbers below 2^p; the rest is for rounding here. */
-        assert_true(before > most * (1 - ldexp(4, -precision[types[t]])));
+        assert_true(before > most * (1 - ldexp(4, -precision[type])));
     }
 }
 

@@ -41,9 +41,9 @@ typedef struct reduction {
 
 /* What is normalised: x, or what is made of it. */
 typedef enum source_kind {
-    SOURCE_PLAIN,  /* x, or its sum with the residual, in x's type */
-    SOURCE_AS_F32, /* x in fewer bits than it was kept in, as under autocast */
-    SOURCE_AS_BF16,
+    SOURCE_PLAIN,   /* x, or its sum with the residual, in x's type */
+    SOURCE_AS_F32,  /* x in fewer bits than it was kept in, as under autocast */
+    SOURCE_AS_BF16, /* likewise */
     SOURCE_AS_F16,
     SOURCE_UNROUNDED, /* the sum as it is; in f32 and f64 that is one rounding among others */
     SOURCE_SQUARES,   /* the rounded sum, under the root of the sum as it is */
@@ -234,44 +234,41 @@ static bool same_values(const double *a, const double *b, size_t count)
 /* All that there may be; of two with the same values the first. */
 static void add_sources(search *own)
 {
-    static const ln_type types[SOURCES] = {
-        [SOURCE_AS_F32] = LN_F32, [SOURCE_AS_BF16] = LN_BF16, [SOURCE_AS_F16] = LN_F16};
+    static const struct {
+        const char *words;
+        int rank;
+        ln_type type; /* that x is rounded to */
+        ln_rms_sum sum;
+    } kinds[SOURCES] = {[SOURCE_PLAIN] = {.words = ""},
+                        [SOURCE_AS_F32] = {"x rounded to f32 first", 20, LN_F32, 0},
+                        [SOURCE_AS_BF16] = {"x rounded to bf16 first", 20, LN_BF16, 0},
+                        [SOURCE_AS_F16] = {"x rounded to f16 first", 20, LN_F16, 0},
+                        [SOURCE_UNROUNDED] = {"", 1, 0, LN_RMS_SUM_UNROUNDED},
+                        [SOURCE_SQUARES] = {"", 2, 0, LN_RMS_SUM_SQUARES},
+                        [SOURCE_ALONE] = {.words = "without the residual", .rank = RANK_ALONE}};
     const fingerprint_input *input = own->input;
     const double *x = input->x, *residual = input->residual;
-    const bool is_short = dtype_size(input->x_type) == 2;
     for (int kind = 0; kind < SOURCES; kind++) {
         const bool shortens = kind >= SOURCE_AS_F32 && kind <= SOURCE_AS_F16;
-        if (shortens
-                ? residual || input->x_digits != FINGERPRINT_EXACT ||
-                      dtype_size(types[kind]) >= dtype_size(input->x_type)
-                : (kind != SOURCE_PLAIN && !residual) || (kind == SOURCE_UNROUNDED && !is_short) ||
-                      (kind == SOURCE_SQUARES && own->source_count < 2))
+        if (shortens ? residual || input->x_digits != FINGERPRINT_EXACT ||
+                           dtype_size(kinds[kind].type) >= dtype_size(input->x_type)
+                     : (kind != SOURCE_PLAIN && !residual) ||
+                           (kind == SOURCE_UNROUNDED && dtype_size(input->x_type) != 2) ||
+                           (kind == SOURCE_SQUARES && own->source_count < 2))
             continue;
         source *one = &own->sources[own->source_count];
         *one = (source){.values = arena_new(&own->memory, double, own->elements),
+                        .squares = kind == SOURCE_SQUARES ? own->sources[1].values : NULL,
+                        .sum = kinds[kind].sum,
                         .shortened = shortens,
-                        .words = ""};
+                        .words = kinds[kind].words,
+                        .rank = kinds[kind].rank};
         for (size_t i = 0; i < own->elements; i++)
-            one->values[i] = shortens                            ? stored_in(types[kind], x[i])
+            one->values[i] = shortens                            ? stored_in(kinds[kind].type, x[i])
                              : !residual || kind == SOURCE_ALONE ? x[i]
                              : kind == SOURCE_UNROUNDED
                                  ? (double)(float)(x[i] + residual[i])
                                  : stored_in(input->x_type, x[i] + residual[i]);
-        if (shortens) {
-            one->rank = 20;
-            one->words =
-                arena_format(&own->memory, "x rounded to %s first", dtype_name(types[kind]));
-        } else if (kind == SOURCE_UNROUNDED) {
-            one->rank = 1;
-            one->sum = LN_RMS_SUM_UNROUNDED;
-        } else if (kind == SOURCE_SQUARES) {
-            one->rank = 2;
-            one->sum = LN_RMS_SUM_SQUARES;
-            one->squares = own->sources[1].values;
-        } else if (kind == SOURCE_ALONE) {
-            one->rank = RANK_ALONE;
-            one->words = "without the residual";
-        }
         bool known = false;
         for (size_t i = 0; i < own->source_count && kind != SOURCE_SQUARES; i++)
             known = known || same_values(one->values, own->sources[i].values, own->elements);
