@@ -832,10 +832,8 @@ static void derive_errors(const verify_request *request, const run_view *view, s
         lane->worker =
             i == 0 ? worker_start(request->plugins->words, request->plugins->count, &kernels)
                    : worker_start_another(lanes[0].worker);
-        kernel_runner *runner = worker_runner(lane->worker);
-        row_judge *judge = i == 0 ? judge_create(runner, &settings)
-                                  : judge_create(runner, &lanes[0].own.judge->settings);
-        lane->own = replayer_of(judge, &view->run, &view->machine);
+        lane->own = replayer_of(judge_create(worker_runner(lane->worker), &settings), &view->run,
+                                &view->machine);
     }
     for (size_t i = 1; i < wanted; i++)
         if (pthread_create(&lanes[i].thread, NULL, run_lane, &lanes[i]) != 0)

@@ -659,12 +659,19 @@ static void order_axes(tensor_array *array, const tensor_axes *axes, const char 
                 array->order[count++] = i;
 }
 
-/* Where elements go that come in another order than they lie: the axes from the fastest one on, and how far apart
- * two neighbours along each lie in memory. */
+/* Where elements lie that come in another order: the axes from the fastest one on, and how far apart two
+ * neighbours along each lie in memory. */
 typedef struct element_path {
-    size_t count, place;
-    size_t size[TENSOR_MAX_DIMENSIONS], step[TENSOR_MAX_DIMENSIONS], at[TENSOR_MAX_DIMENSIONS];
+    size_t count, size[TENSOR_MAX_DIMENSIONS], step[TENSOR_MAX_DIMENSIONS];
 } element_path;
+
+static size_t place_of(const element_path *path, size_t i)
+{
+    size_t place = 0;
+    for (size_t axis = 0; axis < path->count; i /= path->size[axis++])
+        place += i % path->size[axis] * path->step[axis];
+    return place;
+}
 
 /* The path of elements that come in the order of the file. False: they lie in that order. */
 static bool path_of(const tensor_array *array, bool is_fortran, element_path *path)
@@ -686,19 +693,6 @@ static bool path_of(const tensor_array *array, bool is_fortran, element_path *pa
     return !straight;
 }
 
-static size_t path_next(element_path *path)
-{
-    size_t place = path->place;
-    for (size_t i = 0; i < path->count; i++) {
-        path->place += path->step[i];
-        if (++path->at[i] < path->size[i])
-            break;
-        path->place -= path->step[i] * path->size[i];
-        path->at[i] = 0;
-    }
-    return place;
-}
-
 /* Takes memory only after it checked that the file has as many bytes as the shape says: a damaged shape may need any
  * amount. */
 static void take_elements(byte_source *source, const tensor_form *form, tensor_array *array)
@@ -715,12 +709,12 @@ static void take_elements(byte_source *source, const tensor_form *form, tensor_a
     const bool scattered = path_of(array, form->is_fortran, &path);
     if (!scattered)
         bytes_take(source, data, bytes, "elements");
-    for (size_t left = scattered ? array->elements : 0; left > 0;) {
-        size_t count = left < CHUNK / size ? left : CHUNK / size;
+    for (size_t done = 0; scattered && done < array->elements;) {
+        const size_t left = array->elements - done,
+                     count = left < CHUNK / size ? left : CHUNK / size;
         bytes_take(source, chunk, count * size, "elements");
         for (size_t i = 0; i < count; i++)
-            memcpy(data + path_next(&path) * size, chunk + i * size, size);
-        left -= count;
+            memcpy(data + place_of(&path, done++) * size, chunk + i * size, size);
     }
     for (size_t i = 0; form->descr[0] == '>' && i < bytes; i += size)
         for (size_t j = 0; j < size / 2; j++) {
@@ -860,28 +854,31 @@ void tensor_has_rows(const tensor_array *array, const char *path)
             tensor_shape_text(array, shape));
 }
 
-/* How far apart two neighbours of the parameter lie along each axis of a row, 0 where it has one
- * element for all of them. false: it does not broadcast. */
-static bool find_steps(const tensor_array *x, const tensor_array *parameter,
-                       size_t steps[TENSOR_MAX_DIMENSIONS])
+/* Where the elements of a row of x find theirs of the parameter; along an axis of which it has one element for
+ * all, the step is 0. false: it does not broadcast. */
+static bool broadcast_path(const tensor_array *x, const tensor_array *parameter, element_path *path)
 {
-    size_t row_axes = x->row_axes, count = parameter->dimensions, step = 1;
+    const size_t row_axes = x->row_axes, count = parameter->dimensions;
     const size_t *order = x->order + (x->dimensions - row_axes);
-    bool whole = count > row_axes; /* it has axes for all of x's, and not those of a row alone */
-    size_t axes = whole ? x->dimensions : row_axes;
-    memset(steps, 0, TENSOR_MAX_DIMENSIONS * sizeof *steps);
+    const bool whole =
+        count > row_axes; /* it has axes for all of x's, and not those of a row alone */
+    const size_t axes = whole ? x->dimensions : row_axes;
+    size_t step = 1;
+    *path = (element_path){.count = row_axes};
+    for (size_t i = 0; i < row_axes; i++)
+        path->size[i] = x->shape[order[row_axes - 1 - i]];
     if (count > axes)
         return false;
     for (size_t i = axes; i-- > axes - count;) {
-        size_t size = parameter->shape[i - (axes - count)], place = 0;
+        const size_t size = parameter->shape[i - (axes - count)];
+        size_t place = whole ? 0 : i;
         while (whole && place < row_axes && order[place] != i)
             place++;
-        place = whole ? place : i;
         if (size == 1)
             continue;
         if (place == row_axes || size != x->shape[order[place]])
             return false;
-        steps[place] = step;
+        path->step[row_axes - 1 - place] = step;
         step *= size;
     }
     return true;
@@ -890,23 +887,21 @@ static bool find_steps(const tensor_array *x, const tensor_array *parameter,
 void tensor_broadcast(arena *memory, const tensor_array *x, tensor_array *parameter,
                       const char *path, const char *option)
 {
+    const size_t size = dtype_size(parameter->dtype);
     char shape[128], row[128];
-    size_t steps[TENSOR_MAX_DIMENSIONS], size = dtype_size(parameter->dtype);
+    element_path from;
     tensor_array one = {.dimensions = x->row_axes};
-    for (size_t i = 0; i < x->row_axes; i++)
-        one.shape[i] = x->shape[x->order[x->dimensions - x->row_axes + i]];
     if (parameter->dimensions == 1 && parameter->elements == x->hidden)
         return;
-    if (!find_steps(x, parameter, steps))
+    if (!broadcast_path(x, parameter, &from)) {
+        for (size_t i = 0; i < x->row_axes; i++)
+            one.shape[i] = from.size[x->row_axes - 1 - i];
         die(EXIT_CODE_USAGE, "%s (--%s): shape %s; %s was expected, or what broadcasts to it", path,
             option, tensor_shape_text(parameter, shape), tensor_shape_text(&one, row));
-    char *to = aligned(memory, x->hidden * size);
-    for (size_t i = 0; i < x->hidden; i++) {
-        size_t from = 0, left = i;
-        for (size_t axis = x->row_axes; axis-- > 0; left /= one.shape[axis])
-            from += left % one.shape[axis] * steps[axis];
-        memcpy(to + i * size, (const char *)parameter->data + from * size, size);
     }
+    char *to = aligned(memory, x->hidden * size);
+    for (size_t i = 0; i < x->hidden; i++)
+        memcpy(to + i * size, (const char *)parameter->data + place_of(&from, i) * size, size);
     parameter->data = to;
     parameter->elements = x->hidden;
 }
@@ -1044,7 +1039,7 @@ void tensor_write(const char *path, ln_type dtype, const tensor_array *x, const 
     if (path_of(x, false, &order)) {
         char *to = arena_new(&memory, char, x->elements *size);
         for (size_t i = 0; i < x->elements; i++)
-            memcpy(to + i * size, (const char *)rows + path_next(&order) * size, size);
+            memcpy(to + i * size, (const char *)rows + place_of(&order, i) * size, size);
         rows = to;
     }
     npy_write(path, dtype, x->dimensions, x->shape, rows);

@@ -65,22 +65,17 @@ void hex_float_format(ln_type type, const void *values, size_t i, char buffer[HE
         number_print(buffer, HEX_FLOAT_LENGTH, "%a", value);
 }
 
-static bool parse_nan(const char *digits, ln_type type, void *values, size_t i)
-{
-    char *end;
-    uint64_t bits = strtoull(digits, &end, 16);
-    memcpy((char *)values + i * dtype_size(type), &bits, dtype_size(type));
-    return strspn(digits, "0123456789abcdef") == (size_t)nan_digits(type) && *end == '\0' &&
-           isnan(storage_load(type, values, i));
-}
-
 bool hex_float_parse(const char *text, ln_type type, void *values, size_t i)
 {
     enum { MOST_DIGITS = 16 }; /* 64 bits: what a long double holds, so that no digit is lost */
     const char *digits = text + (*text == '-');
     char *end;
-    if (strncmp(text, "nan:", 4) == 0)
-        return parse_nan(text + 4, type, values, i);
+    if (strncmp(text, "nan:", 4) == 0) {
+        const uint64_t bits = strtoull(text + 4, &end, 16);
+        memcpy((char *)values + i * dtype_size(type), &bits, dtype_size(type));
+        return strspn(text + 4, "0123456789abcdef") == (size_t)nan_digits(type) && *end == '\0' &&
+               isnan(storage_load(type, values, i));
+    }
     if (strcmp(digits, "inf") == 0) {
         storage_store(type, values, i, *text == '-' ? (double)-INFINITY : (double)INFINITY);
         return true;
@@ -134,24 +129,12 @@ static const find_field fields[] = {
 };
 enum { FIELDS_COUNT = sizeof fields / sizeof *fields };
 
-static void format_floats(const char *name, ln_type type, const void *values, size_t count,
-                          text_buffer *out)
-{
-    enum { ON_A_LINE = 8 };
-    char number[HEX_FLOAT_LENGTH];
-    for (size_t i = 0; values && i < count; i++) {
-        if (i % ON_A_LINE == 0)
-            text_add(out, name);
-        hex_float_format(type, values, i, number);
-        text_format(out, " %s%s", number, i % ON_A_LINE == 7 || i + 1 == count ? "\n" : "");
-    }
-}
-
 void worst_row_format(const worst_row *row, text_buffer *out)
 {
     const operation *what = operations[row->operation];
     case_verdict verdict = row->verdict;
-    char described[64];
+    enum { ON_A_LINE = 8 };
+    char described[64], number[HEX_FLOAT_LENGTH];
     verdict.detail[0] = '\0';
     text_format(out, "find\nkernel %s\nconvention %s\ndtype %s\n", row->kernel, row->convention,
                 dtype_name(row->storage));
@@ -167,9 +150,14 @@ void worst_row_format(const worst_row *row, text_buffer *out)
     text_format(out, "row_ulp %a\nbound %a\nworst %zu %zu %a %a\ny_hash %016llx\n", row->row_ulp,
                 row->bound_row_ulp, row->row, row->column, row->computed, row->exact,
                 (unsigned long long)row->y_hash);
-    for (size_t i = 0; i < what->count; i++)
-        format_floats(what->roles[i].name, type_of(row, i), row->inputs[i], elements_of(row, i),
-                      out);
+    for (size_t i = 0; i < what->count; i++) {
+        const size_t count = row->inputs[i] ? elements_of(row, i) : 0;
+        for (size_t e = 0; e < count; e++) {
+            hex_float_format(type_of(row, i), row->inputs[i], e, number);
+            text_format(out, "%s %s%s", e % ON_A_LINE == 0 ? what->roles[i].name : "", number,
+                        e % ON_A_LINE == ON_A_LINE - 1 || e + 1 == count ? "\n" : "");
+        }
+    }
     text_add(out, "end\n");
 }
 
