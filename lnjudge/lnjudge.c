@@ -7,7 +7,6 @@
 #include "base/allocate.h"
 #include "base/die.h"
 #include "base/text.h"
-#include "conformance/covering_run.h"
 #include "conformance/internal.h"
 #include "domain/convention.h"
 #include "domain/metric_fields.h"
@@ -770,8 +769,8 @@ static void begin(const lnjudge_question *given, kernel_session *session)
                                   .hidden = question->hidden,
                                   .hidden_count = these ? question->hidden_count : 0});
         session->count += combinations_count(session->combinations);
-        covering_run_begin(&session->covering, session->judge, &session->kernel,
-                           &question->convention);
+        session->covering = (covering_run){
+            .judge = session->judge, .kernel = &session->kernel, .first = &question->convention};
     }
     if (question->entry > session->count)
         die(EXIT_CODE_USAGE, "entry %zu: there are %zu", question->entry, session->count);
@@ -790,7 +789,6 @@ static void run_step(kernel_session *session)
                    session->question.hidden[hidden]);
     else
         run_problem(session, index - session->family_count * session->question.hidden_count);
-    session->judge->placed = NULL;
     judge_block_free(&session->block);
     if (session->stopped)
         die(EXIT_CODE_INTERRUPTED, "the kernel ended the judgement");
@@ -871,7 +869,7 @@ lnjudge_status lnjudge_kernel_judge(const lnjudge_question *question, lnjudge_re
     if (session) {
         lnjudge_report_free(&session->report);
         judge_block_free(&session->block);
-        covering_run_end(&session->covering);
+        position_free(&session->covering.errors);
         arena_free(&session->memory);
         judge_destroy(session->judge);
         guard_forget_waiting();

@@ -5,7 +5,6 @@
 #include "base/program.h"
 #include "commands/options.h"
 #include "conformance/conformance.h"
-#include "conformance/invariance.h"
 #include "domain/convention.h"
 #include "domain/kernel_json.h"
 #include "domain/metric_fields.h"

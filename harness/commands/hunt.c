@@ -1,12 +1,11 @@
 /* lnbench hunt: the rows on which a kernel is worst. */
-#include "conformance/hunt.h"
+#include "conformance/conformance.h"
 #include "base/progress.h"
 #include "commands/options.h"
 #include "domain/convention.h"
 #include "base/program.h"
 #include "base/files.h"
 #include "domain/reproducible.h"
-#include "conformance/invariance.h"
 #include "worker/worker.h"
 #include "show/run_view.h"
 #include <math.h>

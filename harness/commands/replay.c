@@ -8,7 +8,7 @@
 #include "base/random.h"
 #include "commands/options.h"
 #include "commands/run.h"
-#include "conformance/checks.h"
+#include "conformance/conformance.h"
 #include "domain/convention.h"
 #include "domain/kernel_json.h"
 #include "domain/metric_fields.h"
@@ -298,11 +298,11 @@ static bool replay_check(replayer *own, const kernel_entry *kernel, const stored
                  (long long)judged->id, key->input, key->rows, key->hidden);
         return false;
     }
-    conformance_examine(own->judge, &own->task, &own->blocks, kernel, &now);
+    conformance_examine(own->judge, &own->blocks, kernel, &now);
     /* It may say what was said then before it is narrowed, or after. */
     bool same_text = strcmp(now.verdict.detail, judged->verdict.detail) == 0;
     if (own->least || !same_text)
-        conformance_minimize(own->judge, &own->task, &own->blocks, kernel, &now);
+        conformance_minimize(own->judge, &own->blocks, kernel, &now);
     same_text |= strcmp(now.verdict.detail, judged->verdict.detail) == 0;
     result->hashed = judged->hashed && judged->metrics.elements > 0;
     result->then = side_of(&judged->verdict, &judged->metrics, judged->output_hash);

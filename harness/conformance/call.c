@@ -1,11 +1,10 @@
 /* One call of a kernel: its inputs into the worker's memory, its outputs back, alone or in a batch of orders;
  * and what is judged of one block without a check: the figures of the table. */
-#include "conformance/conformance.h"
-#include "conformance/internal.h"
 #include "base/allocate.h"
 #include "base/die.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "conformance/internal.h"
 #include "domain/poison.h"
 #include "domain/promise.h"
 #include "exact/scale.h"
@@ -13,26 +12,15 @@
 #include <math.h>
 #include <stdio.h>
 
+/* ---- orders, one by one or many in a message ---- */
+
 typedef struct order_batch {
-    kernel_runner *runner;
     const judge_block *blocks[BATCH_MOST];
     work_order orders[BATCH_MOST];
     worker_reply replies[BATCH_MOST];
     size_t count, answered, next;
-    off_t end;
+    off_t end; /* of their tensors */
 } order_batch;
-
-/* ---- tensors in the worker's memory ---- */
-
-/* Whether a call on the block may have the tensor: as its inputs are there. */
-static bool has_tensor(const judge_block *block, size_t i)
-{
-    const tensor_role *role = &operations[block->operation]->roles[i];
-    unsigned there = 0;
-    for (size_t input = 0; input < ROLES_MOST; input++)
-        there |= block->inputs[input] ? ROLE_BIT(input) : 0;
-    return role->output ? (role->with & ~there) == 0 : there & ROLE_BIT(i);
-}
 
 /* The next place, 64-byte aligned; -1 for an absent tensor. */
 static off_t take_offset(off_t *end, bool present, size_t bytes)
@@ -44,34 +32,34 @@ static off_t take_offset(off_t *end, bool present, size_t bytes)
     return at;
 }
 
-void judge_reach(row_judge *judge, size_t bytes)
-{
-    judge->runner->reserve(judge->runner, bytes);
-}
-
-/* Where the tensors of an order go, from *end on, which moves behind them. Inputs are those of `last`, where
- * there is one; `there`: all are there already. Nothing that an earlier kernel left in the outputs may pass
- * for this one's. */
-static void place_at(row_judge *judge, const judge_block *block, const work_order *last, bool there,
+/* Puts the tensors of an order on the block into the runner's memory from *end on, which moves behind them.
+ * Inputs are those of `last`, where there is one. A call has an output where the inputs that it goes with are
+ * there and the layout wants it. Nothing that an earlier kernel left in the outputs may pass for this one's. */
+static void place_at(row_judge *judge, const judge_block *block, const work_order *last,
                      work_order *order, off_t *end)
 {
     const operation *what = operations[block->operation];
     role_extent extents[ROLES_MOST];
+    unsigned there = 0;
     order->operation = block->operation;
     order->problem = judge_block_call(block).problem;
+    for (size_t i = 0; i < ROLES_MOST; i++)
+        there |= block->inputs[i] ? ROLE_BIT(i) : 0;
     for (size_t i = 0; i < what->count; i++) { /* room for any accumulator */
-        extents[i] = role_extent_of(&what->roles[i], &order->problem, LN_F64);
-        order->at.tensors[i] =
-            last && !what->roles[i].output
-                ? last->at.tensors[i]
-                : take_offset(end, has_tensor(block, i), extent_bytes(&extents[i]));
+        const tensor_role *role = &what->roles[i];
+        const bool left_out = order->kind == ORDER_JUDGE && i != what->result &&
+                              !(order->layout.outputs & ROLE_BIT(i));
+        const bool has =
+            role->output ? (role->with & ~there) == 0 && !left_out : (there & ROLE_BIT(i)) != 0;
+        extents[i] = role_extent_of(role, &order->problem, LN_F64);
+        order->at.tensors[i] = last && !role->output
+                                   ? last->at.tensors[i]
+                                   : take_offset(end, has, extent_bytes(&extents[i]));
     }
     order->at.facts =
         last ? last->at.facts : take_offset(end, true, block->rows * sizeof(ln_row_facts));
     order->at.bounds = take_offset(end, true, block->rows * sizeof(ln_bound));
-    if (there)
-        return;
-    judge_reach(judge, (size_t)*end);
+    judge->runner->reserve(judge->runner, (size_t)*end);
     for (size_t i = 0; i < what->count; i++) {
         char *at = judge_memory(judge, order->at.tensors[i]);
         if (at && !last && !what->roles[i].output)
@@ -86,83 +74,70 @@ static void place_at(row_judge *judge, const judge_block *block, const work_orde
 
 void judge_place(row_judge *judge, const judge_block *block, work_order *order)
 {
-    const off_t begin = batch_is_waiting(judge) ? judge->batch->end : 0;
-    off_t end = begin;
-    const bool there = judge->placed == block && judge->placed_at == begin;
-    judge->placed = block;
-    judge->placed_at = begin;
-    place_at(judge, block, NULL, there, order, &end);
+    off_t end = batch_is_waiting(judge) ? judge->batch->end : 0;
+    place_at(judge, block, NULL, order, &end);
 }
 
-/* Without the outputs that its layout does not have. */
-static work_order order_to_send(const work_order *order)
+/* The orders for a kernel's bounds of the block's rows: how many. Each row gets its share of the chance, so
+ * that all keep within their bounds at once. */
+static size_t bound_orders(const row_judge *judge, const judge_block *block,
+                           const kernel_entry *kernel, work_order orders[2])
 {
-    const operation *what = operations[order->operation];
-    work_order sent = *order;
-    for (size_t i = 0; order->kind == ORDER_JUDGE && i < what->count; i++)
-        if (what->roles[i].output && i != what->result && !(order->layout.outputs & 1u << i))
-            sent.at.tensors[i] = -1;
-    return sent;
+    const double chance = judge->settings.chance / (double)block->rows;
+    size_t count = 0;
+    for (int probable = chance > 0; kernel->facts.has_bound && probable >= 0; probable--) {
+        orders[count] = worker_order(ORDER_BOUND, kernel);
+        orders[count].count = block->rows;
+        orders[count++].chance = probable ? chance : 0;
+    }
+    return count;
 }
-
-/* ---- orders ---- */
 
 void batch_begin(row_judge *judge)
 {
     if (!judge->batch && judge->runner->ask_all)
         judge->batch = allocate(sizeof *judge->batch);
-    if (!judge->batch)
-        return;
-    judge->batch->runner = judge->runner;
-    judge->batch->count = judge->batch->answered = judge->batch->next = 0;
-    judge->batch->end = 0;
-    judge->placed = NULL;
-}
-
-bool batch_has_room(const row_judge *judge, size_t orders)
-{
-    enum { MOST_BYTES = 32 << 20 }; /* of tensors */
-    const order_batch *batch = judge->batch;
-    return batch && batch->count + orders <= BATCH_MOST && batch->end < MOST_BYTES;
+    if (judge->batch)
+        judge->batch->count = judge->batch->answered = judge->batch->next = 0;
 }
 
 /* Inputs that the order before has are there. */
-void batch_add(row_judge *judge, const judge_block *block, const work_order *order)
+bool batch_add(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
+               const work_order *orders, size_t count)
 {
+    enum { MOST_BYTES = 32 << 20 }; /* of tensors */
     order_batch *batch = judge->batch;
-    if (!batch_has_room(judge, 1))
-        return;
-    work_order *added = &batch->orders[batch->count];
-    const work_order *last =
-        batch->count > 0 && batch->blocks[batch->count - 1] == block ? added - 1 : NULL;
-    *added = *order;
-    place_at(judge, block, last, false, added, &batch->end);
-    batch->blocks[batch->count++] = block;
+    work_order added[4];
+    size_t bounds = bound_orders(judge, block, kernel, added);
+    if (!batch || batch->count + bounds + count > BATCH_MOST)
+        return false;
+    memcpy(added + bounds, orders, count * sizeof *orders);
+    off_t end = batch->count > 0 ? batch->end : 0;
+    for (size_t i = 0; i < bounds + count; i++) {
+        const size_t at = batch->count;
+        if (end >= MOST_BYTES)
+            return false;
+        place_at(judge, block,
+                 at > 0 && batch->blocks[at - 1] == block ? &batch->orders[at - 1] : NULL,
+                 &added[i], &end);
+        batch->orders[at] = added[i];
+        batch->blocks[batch->count++] = block;
+        batch->end = end;
+    }
+    return true;
 }
 
 void batch_send(row_judge *judge)
 {
     order_batch *batch = judge->batch;
-    work_order sent[BATCH_MOST];
-    if (!batch || batch->count == 0)
-        return;
-    for (size_t i = 0; i < batch->count; i++)
-        sent[i] = order_to_send(&batch->orders[i]);
-    batch->answered = batch->runner->ask_all(batch->runner, sent, batch->count,
-                                             judge->settings.deadline_seconds, batch->replies);
+    if (batch && batch->count > 0)
+        batch->answered = judge->runner->ask_all(judge->runner, batch->orders, batch->count,
+                                                 judge->settings.deadline_seconds, batch->replies);
 }
 
 bool batch_is_waiting(const row_judge *judge)
 {
     return judge->batch && judge->batch->next < judge->batch->answered;
-}
-
-static bool is_same(const work_order *a, const work_order *b)
-{
-    return a->kind == b->kind && a->plugin == b->plugin && a->kernel == b->kernel &&
-           memcmp(&a->layout, &b->layout, sizeof a->layout) == 0 && a->seed == b->seed &&
-           a->chance == b->chance && a->place == b->place && a->again == b->again &&
-           a->rows_at_once == b->rows_at_once && a->threads == b->threads;
 }
 
 /* Whether it is an answer, or else what it says of the kernel. */
@@ -190,15 +165,21 @@ static bool ask_of(row_judge *judge, const judge_block *block, work_order *order
                    worker_reply *reply, case_verdict *verdict)
 {
     order_batch *batch = judge->batch;
-    if (batch_is_waiting(judge) && batch->runner == judge->runner &&
-        batch->blocks[batch->next] == block && is_same(&batch->orders[batch->next], order)) {
-        *order = batch->orders[batch->next];
-        *reply = batch->replies[batch->next++];
-        return judge_heed(reply, verdict);
+    if (batch_is_waiting(judge)) {
+        const work_order *sent = &batch->orders[batch->next];
+        if (batch->blocks[batch->next] == block && sent->kind == order->kind &&
+            sent->plugin == order->plugin && sent->kernel == order->kernel &&
+            memcmp(&sent->layout, &order->layout, sizeof sent->layout) == 0 &&
+            sent->seed == order->seed && sent->chance == order->chance &&
+            sent->place == order->place && sent->again == order->again &&
+            sent->rows_at_once == order->rows_at_once && sent->threads == order->threads) {
+            *order = *sent;
+            *reply = batch->replies[batch->next++];
+            return judge_heed(reply, verdict);
+        }
     }
     judge_place(judge, block, order);
-    const work_order sent = order_to_send(order);
-    return judge_ask(judge, &sent, 0, reply, verdict);
+    return judge_ask(judge, order, 0, reply, verdict);
 }
 
 /* ---- what came back ---- */
@@ -265,8 +246,16 @@ bool judge_read_beside(row_judge *judge, const judge_block *block, const kernel_
     return right;
 }
 
-bool judge_run_as(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
-                  work_order *order, void *computed, case_verdict *verdict)
+work_order judge_order(layout_name name, const judge_block *block, const kernel_entry *kernel)
+{
+    work_order order = worker_order(ORDER_JUDGE, kernel);
+    order.layout = layout_named(name, operations[block->operation], block->hidden);
+    order.again = name == LAYOUT_BEHIND; /* the same bits again */
+    return order;
+}
+
+bool judge_run(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
+               work_order *order, void *computed, case_verdict *verdict)
 {
     worker_reply reply;
     const size_t result = operations[block->operation]->result;
@@ -276,21 +265,6 @@ bool judge_run_as(row_judge *judge, const judge_block *block, const kernel_entry
     snprintf(judge->taken, sizeof judge->taken, "%.63s", reply.text);
     memcpy(computed, judge_memory(judge, order->at.tensors[result]), judge_bytes(block));
     return judge_read_beside(judge, block, kernel, order, order->layout.outputs, verdict);
-}
-
-static work_order order_in(layout_name name, const judge_block *block, const kernel_entry *kernel)
-{
-    work_order order = worker_order(ORDER_JUDGE, kernel);
-    order.layout = layout_named(name, operations[block->operation], block->hidden);
-    order.again = name == LAYOUT_BEHIND; /* the same bits again */
-    return order;
-}
-
-bool judge_run(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
-               layout_name name, void *computed, case_verdict *verdict)
-{
-    work_order order = order_in(name, block, kernel);
-    return judge_run_as(judge, block, kernel, &order, computed, verdict);
 }
 
 /* ---- bounds ---- */
@@ -308,54 +282,10 @@ judged_kind judged_kind_of(const kernel_entry *kernel, bool has_bound)
                          .given = facts->accumulator};
 }
 
-/* A bound that leaves no correct digit is none. A NaN stays: nothing holds against it. Returns the
- * largest. */
-static double measure_bounds(row_judge *judge, const judge_block *block, unsigned traits)
-{
-    double most = 0;
-    for (size_t row = 0; block->results && row < block->rows; row++) {
-        metrics_row judged = judge_metrics_row(block, row);
-        double row_ulp =
-            (traits & LN_TRAIT_ROUNDED_LAST ? ln_bound_row_ulp_rounded_last
-                                            : ln_bound_row_ulp)(&judge->bounds[row], &judged);
-        if (row_ulp >= dtype_no_digit(block->storage)) {
-            judge->bounds[row] = (ln_bound){INFINITY, 0};
-            row_ulp = INFINITY;
-        }
-        judge->by_row[row].bound_row_ulp = row_ulp;
-        most = fmax(most, row_ulp);
-    }
-    return most;
-}
-
-/* The orders for a kernel's bounds of the block's rows: how many. Each row gets its share of the chance, so
- * that all keep within their bounds at once. */
-static size_t bound_orders(const row_judge *judge, const judge_block *block,
-                           const kernel_entry *kernel, work_order orders[2])
-{
-    const double chance = judge->settings.chance / (double)block->rows;
-    size_t count = 0;
-    if (!kernel || !kernel->facts.has_bound)
-        return 0;
-    for (int probable = chance > 0; probable >= 0; probable--) {
-        orders[count] = worker_order(ORDER_BOUND, kernel);
-        orders[count].count = block->rows;
-        orders[count++].chance = probable ? chance : 0;
-    }
-    return count;
-}
-
-void batch_add_bounds(row_judge *judge, const judge_block *block, const kernel_entry *kernel)
-{
-    work_order orders[2];
-    size_t count = bound_orders(judge, block, kernel, orders);
-    for (size_t i = 0; i < count; i++)
-        batch_add(judge, block, &orders[i]);
-}
-
 bool judge_bounds(row_judge *judge, const judge_block *block, const kernel_entry *kernel, bool *has,
                   case_verdict *verdict)
 {
+    const bool rounded_last = kernel->facts.traits & LN_TRAIT_ROUNDED_LAST;
     work_order orders[2];
     const size_t count = bound_orders(judge, block, kernel, orders);
     *has = false;
@@ -363,6 +293,7 @@ bool judge_bounds(row_judge *judge, const judge_block *block, const kernel_entry
     for (size_t i = 0; i < count; i++) {
         worker_reply reply;
         case_verdict failed = {0};
+        double most = 0;
         if (!ask_of(judge, block, &orders[i], &reply, &failed)) {
             verdict->kind = failed.kind;
             verdict_say(verdict, "in %s: %s", orders[i].chance > 0 ? "probable_bound()" : "bound()",
@@ -372,8 +303,19 @@ bool judge_bounds(row_judge *judge, const judge_block *block, const kernel_entry
         *has = reply.value == 1;
         memcpy(judge->bounds, judge_memory(judge, orders[i].at.bounds),
                block->rows * sizeof *judge->bounds);
-        double most =
-            *has || i + 1 == count ? measure_bounds(judge, block, kernel->facts.traits) : NAN;
+        /* A bound that leaves no correct digit is none. A NaN stays: nothing holds against it. */
+        for (size_t row = 0; (*has || i + 1 == count) && block->results && row < block->rows;
+             row++) {
+            metrics_row judged = judge_metrics_row(block, row);
+            double row_ulp = (rounded_last ? ln_bound_row_ulp_rounded_last
+                                           : ln_bound_row_ulp)(&judge->bounds[row], &judged);
+            if (row_ulp >= dtype_no_digit(block->storage)) {
+                judge->bounds[row] = (ln_bound){INFINITY, 0};
+                row_ulp = INFINITY;
+            }
+            judge->by_row[row].bound_row_ulp = row_ulp;
+            most = fmax(most, row_ulp);
+        }
         if (*has && orders[i].chance > 0)
             judge->probable_row_ulp = most;
     }
@@ -387,20 +329,6 @@ judge_block judge_head(const judge_block *block)
     judge_block head = *block;
     head.rows = block->distinct ? block->distinct : block->rows;
     return head;
-}
-
-/* Judges the statistics of the last call; false where the kernel does not give them all. */
-static bool judge_all_statistics(row_judge *judge, const judge_block *block,
-                                 const judged_kind *kind, row_findings *findings)
-{
-    const operation *what = operations[block->operation];
-    for (size_t row = 0; row < block->rows; row++)
-        for (size_t i = 0; i < what->count; i++)
-            if (role_is_statistic(&what->roles[i]) && !judge_is_given(&judge->rounded[i][row]))
-                return false;
-    for (size_t row = 0; row < block->rows; row++)
-        judge_statistics(judge, block, row, kind, findings);
-    return true;
 }
 
 void blame_load(const kernel_entry *kernel, case_judgement *judgement)
@@ -418,58 +346,63 @@ void blame_load(const kernel_entry *kernel, case_judgement *judgement)
     verdict_say(verdict, "%s%s%s", kernel->set_at_load, wrong ? "; " : "", described);
 }
 
+void judge_add_figures(case_judgement *all, const case_judgement *one)
+{
+    const double row_ulp = one->metrics.row_ulp_max;
+    if (one->metrics.elements > 0 && !isnan(row_ulp) && !(row_ulp <= all->metrics.row_ulp_max))
+        all->metrics = one->metrics;
+    if (!(one->bound_row_ulp <= all->bound_row_ulp))
+        all->bound_row_ulp = one->bound_row_ulp;
+    all->output_hash = hash_bytes(all->output_hash, &one->output_hash, sizeof one->output_hash);
+}
+
 void judge_kernel(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
                   case_judgement *judgement)
 {
-    judge_as_it_is(judge, block, kernel, judgement);
-    blame_load(kernel, judgement);
-}
-
-void judge_as_it_is(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
-                    case_judgement *judgement)
-{
     row_findings findings = {.verdict.kind = VERDICT_RIGHT};
-    const work_order timed = order_in(LAYOUT_TIMED, block, kernel),
-                     beside = order_in(LAYOUT_BEHIND, block, kernel);
+    work_order orders[2] = {judge_order(LAYOUT_TIMED, block, kernel),
+                            judge_order(LAYOUT_BEHIND, block, kernel)};
     const operation *what = operations[block->operation];
-    bool has_bound;
+    bool has_bound, given = true; /* every number of every row */
     *judgement = (struct case_judgement){.bound_row_ulp = NAN, .probable_row_ulp = NAN};
     judge->upper_halves = false;
     judge_reserve(judge, block);
     batch_begin(judge);
-    batch_add_bounds(judge, block, kernel);
-    batch_add(judge, block, &timed);
-    batch_add(judge, block, &beside);
+    batch_add(judge, block, kernel, orders, 2);
     batch_send(judge);
     bool fine = judge_bounds(judge, block, kernel, &has_bound, &findings.verdict);
     const judged_kind kind = judged_kind_of(kernel, fine && has_bound);
-    fine =
-        fine && judge_run(judge, block, kernel, LAYOUT_TIMED, judge->computed, &findings.verdict);
+    fine = fine && judge_run(judge, block, kernel, &orders[0], judge->computed, &findings.verdict);
     if (fine) {
         judge_rounding(block, judge->computed, &findings);
         judge_rows(judge, block, judge->computed, &kind, &findings);
-        fine = judge_run(judge, block, kernel, LAYOUT_BEHIND, judge->other, &findings.verdict);
+        fine = judge_run(judge, block, kernel, &orders[1], judge->other, &findings.verdict);
     }
-    if (!fine) {
-        judgement->verdict = findings.verdict;
-        return;
-    }
-    const judge_block head = judge_head(block);
-    const bool given = judge_all_statistics(judge, block, &kind, &findings);
-    judgement->output_hash = hash_bytes(HASH_START, judge->computed, judge_bytes(block));
-    for (size_t i = 0; i < what->count; i++)
-        if (role_is_statistic(&what->roles[i]))
+    judgement->verdict = findings.verdict;
+    if (fine) {
+        const judge_block head = judge_head(block);
+        judgement->output_hash = hash_bytes(HASH_START, judge->computed, judge_bytes(block));
+        for (size_t i = 0; i < what->count; i++) {
+            if (!role_is_statistic(&what->roles[i]))
+                continue;
             judgement->output_hash =
                 hash_bytes(judgement->output_hash, judge->rounded[i], block->rows * sizeof(double));
-    judge_measure(judge, &head, judge->computed, has_bound, given, judgement);
-    judge_conclude(judge, &head, has_bound, &findings, judgement);
-    if (judge->upper_halves && judgement->verdict.kind <= VERDICT_RIGHT_NO_BOUND)
-        snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail, "%s",
-                 SPEED_TRAP "it leaves the upper halves of vector registers in use, which slows "
-                            "SSE code down (vzeroupper is missing)");
-    judgement->computed = judge->computed;
-    judgement->by_row = judge->by_row;
-    judgement->probable_row_ulp = judge->probable_row_ulp;
+            for (size_t row = 0; row < block->rows; row++)
+                given &= judge_is_given(&judge->rounded[i][row]);
+        }
+        for (size_t row = 0; given && row < block->rows; row++)
+            judge_statistics(judge, block, row, &kind, &findings);
+        judge_measure(judge, &head, judge->computed, has_bound, given, judgement);
+        judge_conclude(judge, &head, has_bound, &findings, judgement);
+        if (judge->upper_halves && judgement->verdict.kind <= VERDICT_RIGHT_NO_BOUND)
+            verdict_say(&judgement->verdict,
+                        SPEED_TRAP "it leaves the upper halves of vector registers in use, which "
+                                   "slows SSE code down (vzeroupper is missing)");
+        judgement->computed = judge->computed;
+        judgement->by_row = judge->by_row;
+        judgement->probable_row_ulp = judge->probable_row_ulp;
+    }
+    blame_load(kernel, judgement);
 }
 
 void judge_promise(const judge_block *block, const kernel_entry *call, const char *input,
@@ -496,14 +429,15 @@ void judge_promise(const judge_block *block, const kernel_entry *call, const cha
 /* ---- rows by the thousand ---- */
 
 void judge_score(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
-                 bool bounds, row_score *scores, case_verdict *verdict)
+                 row_score *scores, case_verdict *verdict)
 {
+    work_order order = judge_order(LAYOUT_TIMED, block, kernel);
     bool has_bound = false;
     size_t column;
     *verdict = (struct case_verdict){.kind = VERDICT_RIGHT};
     judge_reserve(judge, block);
-    if ((bounds && !judge_bounds(judge, block, kernel, &has_bound, verdict)) ||
-        !judge_run(judge, block, kernel, LAYOUT_TIMED, judge->computed, verdict))
+    if (!judge_bounds(judge, block, kernel, &has_bound, verdict) ||
+        !judge_run(judge, block, kernel, &order, judge->computed, verdict))
         return;
     for (size_t row = 0; row < block->rows; row++) {
         const metrics_row scaled = judge_metrics_row(block, row);

@@ -1,9 +1,11 @@
-/* The rows of each check; and a kernel on all of them, summed up. */
-#include "base/hash.h"
+/* The conformance tests one by one: the rows of each check; and a kernel on all of them, summed up. The covering
+ * array's problems have files of their own (problems.c, covering_run.c). */
 #include "base/program.h"
+#include "base/random.h"
 #include "conformance/internal.h"
+#include "domain/convention.h"
 #include "inputs/inputs.h"
-#include "worker/layout.h"
+#include "metrics/storage.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +14,7 @@ enum {
     CALLS = 75000,
     CALL_ROWS = 5,
     CALL_HIDDEN = 68,
+    CALL_CENTRED = CALL_ROWS / 2, /* the other rows lie three deviations off zero */
     /* What a block costs beside its elements, and what all calls do, in elements. */
     BLOCK_ELEMENTS = 2500,
     CALLS_ELEMENTS = 3000000,
@@ -50,10 +53,171 @@ enum {
     PLAIN_ROWS = 31
 };
 
-const char *conformance_check_name(conformance_check check)
+/* ---- kernels that claim to round correctly (LN_TRAIT_CORRECTLY_ROUNDED) ----
+ *
+ * Their bits are compared with those of the certified reference, on 100,000 elements of every operation, under
+ * its conventions with several eps, of the input families and of rows aimed at midpoints of two numbers, with
+ * and without a residual, short rows and long ones. Which blocks there are follows from the operation, and what
+ * they hold from the seed. */
+
+enum {
+    EXACT_ELEMENTS = 100000, /* of all blocks, at least */
+    EXACT_BLOCK = 1000,
+    MOST_ROWS = 9,
+    MOST_HIDDEN = 4099,
+    AIMED_EACH = 4
+};
+
+/* One block. */
+typedef struct exact_case {
+    ln_convention convention;
+    const char *input; /* NULL: aimed at midpoints */
+    size_t rows, hidden;
+    bool residual;
+} exact_case;
+
+static uint64_t below(uint64_t *state, uint64_t limit)
 {
-    _Static_assert((int)CHECK_NAMES >= (int)CHECK_COUNT, "a check without a name");
-    return check_names[check];
+    return splitmix64(state) % limit;
+}
+
+static exact_case exact_case_at(ln_operation kind, size_t index)
+{
+    static const double eps[] = {1e-5, 1e-12, 1e-3, 1, 0x1p-1074, 1e300};
+    static const size_t short_rows[] = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33};
+    size_t families;
+    const input_family *family = input_families(&families);
+    const operation *what = operations[kind];
+    uint64_t own = index, *state = &own;
+    exact_case one = {
+        .convention = convention_numbered(what, index % convention_count(what)),
+        .input = family[below(state, families)].name,
+    };
+    uint64_t size = below(state, 4);
+    one.hidden = size == 0   ? short_rows[below(state, sizeof short_rows / sizeof *short_rows)]
+                 : size == 1 ? 64 + below(state, 200)
+                 : size == 2 ? 768
+                             : 1 + below(state, MOST_HIDDEN);
+    if (one.convention.eps_place != LN_EPS_NONE)
+        one.convention.eps = eps[below(state, below(state, 4) ? 2 : sizeof eps / sizeof *eps)];
+    one.residual = below(state, 4) == 0;
+    if (below(state, AIMED_EACH) == 0 && kind == LN_OPERATION_LAYERNORM) {
+        one.input = NULL;
+        one.residual = false;
+        one.convention.ddof = 0;
+        one.convention.affine = LN_AFFINE_VECTOR;
+        one.hidden += one.hidden % 2;
+        if (one.convention.eps_place != LN_EPS_NONE)
+            one.convention.eps = ldexp(1, -30 - (int)below(state, 60));
+    }
+    one.rows = EXACT_BLOCK / one.hidden;
+    one.rows = one.rows < 1 ? 1 : one.rows > MOST_ROWS ? MOST_ROWS : one.rows;
+    return one;
+}
+
+/* Half of the elements are c, the others -c: without eps xhat is 1 and -1. y = gamma xhat + beta is
+ * then a midpoint between two numbers of [2, 4), where gamma is in [1, 2) and beta is what is missing
+ * (or next to it); an eps of 2^-30 or less moves it away from there by as little. */
+static void aim(uint64_t *state, const exact_case *one, ln_type storage, ln_type param, void *x,
+                void *gamma, void *beta)
+{
+    static const int digits_of[] = {[LN_F32] = 24, [LN_F64] = 53, [LN_BF16] = 8, [LN_F16] = 11};
+    int digits = digits_of[storage], fine = digits_of[param] < 24 ? digits_of[param] : 24;
+    double last = ldexp(1, 1 - fine), half = ldexp(1, 1 - digits);
+    for (size_t r = 0; r < one->rows; r++) {
+        double c = 1 + (double)below(state, 1u << (digits < 12 ? digits - 1 : 12)) *
+                           ldexp(1, -(digits < 12 ? digits - 1 : 12));
+        c = ldexp(c, (int)below(state, 9) - 4);
+        for (size_t i = 0; i < one->hidden; i++)
+            storage_store(storage, x, r * one->hidden + i, i % 2 ? -c : c);
+    }
+    for (size_t i = 0; i < one->hidden; i++) {
+        double factor = 1 + (double)below(state, 1u << (fine - 1)) * last, sign = i % 2 ? -1 : 1;
+        double target = 2 + (2 * (double)below(state, UINT64_C(1) << (digits - 2)) + 1) * half;
+        double missing =
+            target - factor +
+            ((double)below(state, 3) - 1) * last * 0x1p-1 * (double)(below(state, 2) == 0);
+        storage_store(param, gamma, i, factor);
+        storage_store(param, beta, i, sign * missing);
+    }
+}
+
+static void make_exact(row_judge *judge, const conformance_task *task, size_t index,
+                       judge_block *block)
+{
+    exact_case one = exact_case_at(task->convention.operation, index);
+    uint64_t state = judge->settings.seed ^ (uint64_t)(index + 1) << 32, seed = splitmix64(&state);
+    operation_call call =
+        call_dense(&one.convention, task->storage, task->param, one.rows, one.hidden);
+    arena memory = {0};
+    call_allocate(&memory, &call, one.residual);
+    if (!one.input)
+        aim(&state, &one, task->storage, task->param, call.inputs[ROLE_X], call.inputs[ROLE_GAMMA],
+            call.inputs[ROLE_BETA]);
+    else
+        input_call(one.input, one.residual ? one.input : NULL, &call, seed, 0);
+    judge_block_from(judge, block, &call);
+    arena_free(&memory);
+}
+
+/* Whether element i has the right bits; a NaN has to be the canonical quiet one. */
+static bool has_right_bits(ln_type type, const void *computed, const void *right, size_t i)
+{
+    static const uint32_t nan_f32 = 0x7fc00000;
+    static const uint64_t nan_f64 = UINT64_C(0x7ff8000000000000);
+    static const uint16_t nan_bf16 = 0x7fc0, nan_f16 = 0x7e00;
+    static const void *const nans[] = {
+        [LN_F32] = &nan_f32, [LN_F64] = &nan_f64, [LN_BF16] = &nan_bf16, [LN_F16] = &nan_f16};
+    size_t size = dtype_size(type);
+    const void *wanted =
+        isnan(storage_load(type, right, i)) ? nans[type] : (const char *)right + i * size;
+    return memcmp((const char *)computed + i * size, wanted, size) == 0;
+}
+
+/* Says of what is not correctly rounded where it is, the first of all. */
+static void say_inexact(case_verdict *verdict, size_t index, const judge_block *block,
+                        const char *what, size_t row, size_t column, double given, double right)
+{
+    char label[CONVENTION_MAX_LENGTH];
+    const char *input = exact_case_at(block->operation, index).input;
+    if (!verdict_is_right(verdict->kind))
+        return;
+    verdict->kind = VERDICT_INACCURATE;
+    verdict_say(
+        verdict,
+        "not correctly rounded, as it claims to be: %s of row %zu, column %zu is %a, and %a is "
+        "right (%s, %s)",
+        what, row, column, given, right, input ? input : "aimed at midpoints",
+        convention_label(&block->convention, label));
+}
+
+/* y, and mean and rstd, which are rounded to f32. */
+static void examine_exact(row_judge *judge, const judge_block *block, size_t index,
+                          const kernel_entry *kernel, case_judgement *judgement)
+{
+    case_verdict *verdict = &judgement->verdict;
+    const operation *what = operations[block->operation];
+    const ln_type type = block->storage;
+    judge_kernel(judge, block, kernel, judgement);
+    for (size_t i = 0; verdict_is_right(verdict->kind) && i < block->rows * block->hidden; i++)
+        if (!has_right_bits(type, judge->computed, block->rounded, i))
+            say_inexact(verdict, index, block, "y", i / block->hidden, i % block->hidden,
+                        storage_load(type, judge->computed, i),
+                        storage_load(type, block->rounded, i));
+    for (size_t i = 0; verdict_is_right(verdict->kind) && i < what->count; i++) {
+        if (!role_is_statistic(&what->roles[i]) || kernel->facts.accumulator != LN_F32)
+            continue;
+        for (size_t row = 0; row < block->rows; row++) {
+            const ln_reference_result *result = &block->results[row];
+            const double given = judge->given[i][row];
+            const float rounded = (float)given,
+                        right = i == ROLE_MEAN ? result->mean_rounded : result->rstd_rounded;
+            const bool exact = isnan(given) || (double)rounded == given;
+            if (judge_is_given(&given) && !(exact && has_right_bits(LN_F32, &rounded, &right, 0)))
+                say_inexact(verdict, index, block, what->roles[i].name, row, 0, given,
+                            (double)right);
+        }
+    }
 }
 
 /* ---- what each block is ---- */
@@ -74,6 +238,7 @@ static const struct plain_shape *plain_shape_of(const conformance_task *task, si
 
 static size_t count_blocks(const conformance_task *task)
 {
+    size_t elements = 0, count = 0;
     switch (task->check) {
     case CHECK_COMBINATIONS:
         return task->last - task->first;
@@ -82,7 +247,11 @@ static size_t count_blocks(const conformance_task *task)
                : task->first == LARGE_PLAIN ? PLAIN_SHAPES - PLAIN_QUICK
                                             : LARGE_SHAPES - 1 + PLAIN_QUICK;
     case CHECK_EXACT:
-        return exact_blocks(task->convention.operation);
+        while (elements < EXACT_ELEMENTS) {
+            exact_case one = exact_case_at(task->convention.operation, count++);
+            elements += one.rows * one.hidden;
+        }
+        return count;
     default:
         return 1;
     }
@@ -91,21 +260,28 @@ static size_t count_blocks(const conformance_task *task)
 static ln_problem problem_of(const conformance_task *task, size_t index)
 {
     size_t rows = CALL_ROWS, hidden = CALL_HIDDEN;
+    ln_convention convention = task->convention;
+    const struct plain_shape *plain = plain_shape_of(task, index);
     if (task->check == CHECK_COMBINATIONS) {
         combination of = combinations_at(task->set, task->first + index);
         return combination_problem(&of, task->storage, task->param);
     }
-    if (task->check == CHECK_EXACT)
-        return exact_problem(task, index);
-    const struct plain_shape *plain = plain_shape_of(task, index);
-    if (plain) {
-        rows = plain->rows;
-        hidden = plain->hidden;
+    if (task->check == CHECK_EXACT) {
+        exact_case one = exact_case_at(convention.operation, index);
+        convention = one.convention;
+        rows = one.rows;
+        hidden = one.hidden;
     } else if (task->check == CHECK_LARGE) {
-        rows = large_shape_of(task, index)->rows;
-        hidden = large_shape_of(task, index)->hidden;
+        rows = plain ? plain->rows : large_shape_of(task, index)->rows;
+        hidden = plain ? plain->hidden : large_shape_of(task, index)->hidden;
     }
-    return problem_dense(&task->convention, task->storage, task->param, rows, hidden);
+    return problem_dense(&convention, task->storage, task->param, rows, hidden);
+}
+
+const char *conformance_check_name(conformance_check check)
+{
+    _Static_assert((int)CHECK_NAMES >= (int)CHECK_COUNT, "a check without a name");
+    return check_names[check];
 }
 
 size_t conformance_elements(const conformance_task *task)
@@ -152,112 +328,163 @@ static void *row_at(const operation_call *raw, size_t role, size_t row)
     return (char *)raw->inputs[role] + row * raw->problem.hidden * dtype_size(raw->problem.storage);
 }
 
-/* Rows about zero, then rows three deviations off it. */
-static void make_called_rows(row_judge *judge, const conformance_task *task, arena *memory,
-                             judge_block *block)
+/* The block has the rows that are looked at. Where a shape is bare it is under the convention that has no
+ * parameters, with the eps of that of the run, if the operation has such a one. */
+static void make_large(row_judge *judge, const conformance_task *task,
+                       const struct large_shape *shape, arena *memory, conformance_block *made)
 {
-    enum { CENTRED = CALL_ROWS / 2 };
+    const operation *what = operations[task->convention.operation];
+    const size_t hidden = shape->hidden, row_bytes = hidden * dtype_size(task->storage);
     const uint64_t seed = judge->settings.seed;
-    operation_call raw =
-        call_dense(&task->convention, task->storage, task->param, CALL_ROWS, CALL_HIDDEN);
-    call_allocate(memory, &raw, false);
-    input_call("normal", NULL, &raw, seed, 0);
-    input_rows("offset:3", task->storage, seed, 0, CALL_ROWS - CENTRED, CALL_HIDDEN,
-               row_at(&raw, ROLE_X, CENTRED));
-    judge_block_from(judge, block, &raw);
-}
-
-/* One that has no parameters, with the eps of that of the run. */
-static ln_convention bare_convention(const ln_convention *of)
-{
-    const operation *what = operations[of->operation];
-    ln_convention found = *of;
-    bool bare = false;
+    ln_convention convention = task->convention;
+    size_t rows[LARGE_ROWS];
+    char *period = made->period = arena_new(memory, char, LARGE_PERIOD *row_bytes);
+    bool bare = !shape->bare;
     for (size_t number = 0; !bare && number < convention_count(what); number++) {
-        found = convention_numbered(what, number);
-        bare = found.eps_place == of->eps_place;
+        ln_convention found = convention_numbered(what, number);
+        bare = found.eps_place == task->convention.eps_place;
         for (size_t i = 0; i < what->count; i++)
             bare = bare &&
                    !(role_is_parameter(&what->roles[i]) && role_is_needed(&what->roles[i], &found));
+        found.eps = task->convention.eps;
+        convention = bare ? found : convention;
     }
-    found.eps = of->eps;
-    return bare ? found : *of;
-}
-
-/* The block has the rows that are looked at. */
-static void make_large(row_judge *judge, const conformance_task *task,
-                       const struct large_shape *shape, arena *memory, large_tensors *large,
-                       judge_block *block)
-{
-    const ln_convention convention =
-        shape->bare ? bare_convention(&task->convention) : task->convention;
-    const size_t hidden = shape->hidden, row_bytes = hidden * dtype_size(task->storage);
-    size_t rows[LARGE_ROWS];
-    char *period = arena_new(memory, char, LARGE_PERIOD *row_bytes);
-    *large = (large_tensors){
-        .problem = problem_dense(&convention, task->storage, task->param, shape->rows, hidden),
-        .period = period,
-        .seed = judge->settings.seed};
-    problem_set_strides(&large->problem, shape->step * hidden);
-    const size_t count = large_rows(&large->problem, large->seed, rows);
+    made->large = problem_dense(&convention, task->storage, task->param, shape->rows, hidden);
+    problem_set_strides(&made->large, shape->step * hidden);
+    const size_t count = large_rows(&made->large, seed, rows);
     operation_call raw = call_dense(&convention, task->storage, task->param, count, hidden);
     call_allocate(memory, &raw, shape->all);
-    input_rows("normal", task->storage, large->seed, 0, LARGE_PERIOD, hidden, period);
-    input_parameters("normal", &raw, large->seed);
+    input_rows("normal", task->storage, seed, 0, LARGE_PERIOD, hidden, period);
+    input_parameters("normal", &raw, seed);
     for (size_t i = 0; i < count; i++) {
-        size_t row = large_row_of_block(&large->problem, rows[i]);
+        size_t row = large_row_of_block(&made->large, rows[i]);
         memcpy(row_at(&raw, ROLE_X, i), period + row * row_bytes, row_bytes);
         if (shape->all)
             memcpy(row_at(&raw, ROLE_RESIDUAL, i),
                    period + (row + LARGE_RESIDUAL_ROW) % LARGE_PERIOD * row_bytes, row_bytes);
     }
-    judge_block_from(judge, block, &raw);
+    judge_block_from(judge, &made->block, &raw);
 }
 
 void conformance_prepare(row_judge *judge, const conformance_task *task, conformance_blocks *made)
 {
-    const size_t count = count_blocks(task);
-    *made = (conformance_blocks){.count = count};
-    made->blocks = arena_new(&made->memory, judge_block, count);
-    made->of = arena_new(&made->memory, combination, count);
-    made->large = arena_new(&made->memory, large_tensors, count);
-    for (size_t i = 0; i < count; i++) {
-        judge_block *block = &made->blocks[i];
-        made->of[i] = task->check == CHECK_COMBINATIONS
-                          ? combinations_at(task->set, task->first + i)
-                          : (combination){0};
+    *made = (conformance_blocks){.task = *task, .count = count_blocks(task)};
+    made->blocks = arena_new(&made->memory, conformance_block, made->count);
+    for (size_t i = 0; i < made->count; i++) {
+        conformance_block *one = &made->blocks[i];
         const struct plain_shape *plain = plain_shape_of(task, i);
-        if (task->check == CHECK_COMBINATIONS)
-            combination_block(judge, &made->of[i], task->storage, task->param, block);
-        else if (plain) /* the rows that differ */
-            judge_block_generate(judge, block,
-                                 call_dense(&task->convention, task->storage, task->param,
-                                            plain->rows < PLAIN_ROWS ? plain->rows : PLAIN_ROWS,
-                                            plain->hidden),
-                                 "normal", NULL, 0);
-        else if (task->check == CHECK_LARGE)
-            make_large(judge, task, large_shape_of(task, i), &made->memory, &made->large[i], block);
-        else if (task->check == CHECK_EXACT)
-            exact_make(judge, task, i, block);
-        else
-            make_called_rows(judge, task, &made->memory, block);
+        operation_call call =
+            call_dense(&task->convention, task->storage, task->param, CALL_ROWS, CALL_HIDDEN);
+        switch (task->check) {
+        case CHECK_COMBINATIONS:
+            one->of = combinations_at(task->set, task->first + i);
+            combination_block(judge, &one->of, task->storage, task->param, &one->block);
+            break;
+        case CHECK_LARGE:
+            if (plain) { /* the rows that differ */
+                call.problem = problem_of(task, i);
+                call.problem.rows = plain->rows < PLAIN_ROWS ? plain->rows : PLAIN_ROWS;
+                judge_block_generate(judge, &one->block, call, "normal", NULL, 0);
+            } else {
+                make_large(judge, task, large_shape_of(task, i), &made->memory, one);
+            }
+            break;
+        case CHECK_EXACT:
+            make_exact(judge, task, i, &one->block);
+            break;
+        default:
+            call_allocate(&made->memory, &call, false);
+            input_call("normal", NULL, &call, judge->settings.seed, 0);
+            input_rows("offset:3", task->storage, judge->settings.seed, 0, CALL_ROWS - CALL_CENTRED,
+                       CALL_HIDDEN, row_at(&call, ROLE_X, CALL_CENTRED));
+            judge_block_from(judge, &one->block, &call);
+        }
     }
 }
 
 void conformance_release(conformance_blocks *blocks)
 {
     for (size_t i = 0; i < blocks->count; i++)
-        judge_block_free(&blocks->blocks[i]);
+        judge_block_free(&blocks->blocks[i].block);
     arena_free(&blocks->memory);
     *blocks = (conformance_blocks){0};
 }
 
 /* ---- a kernel on all blocks ---- */
 
-/* One block's judgement into that of the check, where no other was judged before: the gravest verdict, the
- * metrics of the largest error. */
+/* The worker makes all calls, or the one on large tensors; what came out first is judged here. */
+static void examine_calls(row_judge *judge, const conformance_block *asked,
+                          const kernel_entry *kernel, case_judgement *judgement)
+{
+    static const double slow_element = 50e-9; /* seconds of a slow kernel on large tensors */
+    const judge_block *block = &asked->block;
+    const bool all = block->inputs[ROLE_RESIDUAL];
+    work_order order = worker_order(asked->period ? ORDER_CALL_LARGE : ORDER_GROW, kernel);
+    row_findings findings = {.verdict.kind = VERDICT_RIGHT};
+    const size_t result = operations[block->operation]->result;
+    double more = 0;
+    worker_reply answer;
+    bool has_bound;
+    judge_reserve(judge, block);
+    if (!judge_bounds(judge, block, kernel, &has_bound, &judgement->verdict))
+        return;
+    judge_place(judge, block, &order);
+    order.count = CALLS;
+    order.seed = judge->settings.seed;
+    if (asked->period) { /* x's rows behind all else, and the shape that the call really has */
+        const size_t bytes = LARGE_PERIOD * block->hidden * dtype_size(block->storage);
+        const off_t x = order.at.bounds + (off_t)(block->rows * sizeof(ln_bound));
+        order.problem = asked->large;
+        order.at.tensors[ROLE_X] = x;
+        if (!all) /* then y alone is asked for */
+            order.at.tensors[ROLE_MEAN] = order.at.tensors[ROLE_RSTD] = -1;
+        judge->runner->reserve(judge->runner, (size_t)x + bytes);
+        memcpy(judge_memory(judge, x), asked->period, bytes);
+        more = slow_element * (double)order.problem.rows * (double)order.problem.hidden;
+    }
+    if (!judge_ask(judge, &order, more, &answer, &judgement->verdict))
+        return;
+    memcpy(judge->computed, judge_memory(judge, order.at.tensors[result]), judge_bytes(block));
+    judged_kind kind = judged_kind_of(kernel, has_bound);
+    if (all)
+        judge_read_beside(judge, block, kernel, &order, ~0u, &findings.verdict);
+    judge_call(judge, block, judge->computed, &kind, all, &findings, judgement);
+    if (verdict_is_right(judgement->verdict.kind)) /* what it says of slow calls */
+        verdict_say(&judgement->verdict, "%s", answer.text);
+    judgement->output_hash = hash_bytes(HASH_START, judge->computed, judge_bytes(block));
+}
+
+/* All rows of a plain shape, in its layout. */
+static void examine_plain(row_judge *judge, const struct plain_shape *shape,
+                          const judge_block *head, const kernel_entry *kernel,
+                          case_judgement *judgement)
+{
+    row_findings findings = {.verdict.kind = VERDICT_RIGHT};
+    judge_block shown = *head;
+    bool has_bound, in_place = !(kernel->facts.traits & LN_TRAIT_NOT_IN_PLACE);
+    shown.memory = (arena){0};
+    judge_block_repeat(&shown, shape->rows);
+    work_order order =
+        judge_order(shape->layout != LAYOUT_IN_PLACE || in_place ? shape->layout : LAYOUT_TIMED,
+                    &shown, kernel);
+    judge_reserve(judge, &shown);
+    if (judge_bounds(judge, head, kernel, &has_bound, &judgement->verdict) &&
+        judge_run(judge, &shown, kernel, &order, judge->computed, &judgement->verdict)) {
+        const judged_kind kind = judged_kind_of(kernel, has_bound);
+        for (size_t row = head->rows; row < shown.rows; row++)
+            judge->bounds[row] = judge->bounds[row % head->rows];
+        judge_rows(judge, &shown, judge->computed, &kind, &findings);
+        judge_measure(judge, head, judge->computed, has_bound, false, judgement);
+        judge_conclude(judge, head, has_bound, &findings, judgement);
+        judgement->output_hash = hash_bytes(HASH_START, judge->computed, judge_bytes(head));
+    }
+    arena_free(&shown.memory);
+}
+
+/* One block's judgement into that of the check: the gravest verdict, the metrics of the largest error. `rows`:
+ * of the call. */
 static void add_up(case_judgement *all, const case_judgement *one, const judge_block *block,
-                   size_t *judged)
+                   size_t rows, size_t *judged)
 {
     const case_verdict *verdict = &one->verdict;
     if (verdict->kind == VERDICT_DECLINED) {
@@ -270,152 +497,64 @@ static void add_up(case_judgement *all, const case_judgement *one, const judge_b
     bool first = verdict_is_right(all->verdict.kind) && !verdict_is_right(verdict->kind);
     if (first || (!verdict_is_fault(all->verdict.kind) && verdict_is_fault(verdict->kind))) {
         all->verdict = *verdict;
-        verdict_say(&all->verdict, "%zux%zu%s%s: %s", block->rows, block->hidden,
+        verdict_say(&all->verdict, "%zux%zu%s%s: %s", rows, block->hidden,
                     block->inputs[ROLE_RESIDUAL] ? " with a residual" : "",
                     block->inputs[ROLE_GAMMA] ? "" : " without gamma", verdict->detail);
     } else if (all->verdict.kind == VERDICT_RIGHT && verdict_is_right(verdict->kind)) {
         all->verdict.kind = verdict->kind;
     }
-    if (one->metrics.elements > 0 && !(one->metrics.row_ulp_max <= all->metrics.row_ulp_max))
-        all->metrics = one->metrics;
-    if (!(one->bound_row_ulp <= all->bound_row_ulp))
-        all->bound_row_ulp = one->bound_row_ulp;
-    all->output_hash = hash_bytes(all->output_hash, &one->output_hash, sizeof one->output_hash);
-}
-
-/* x's rows behind all else in the worker's memory, and the shape that the call really has. */
-static void place_large(row_judge *judge, const judge_block *block, const large_tensors *large,
-                        work_order *order)
-{
-    const size_t bytes = LARGE_PERIOD * block->hidden * dtype_size(block->storage);
-    order->problem = large->problem;
-    order->seed = large->seed;
-    if (!block->inputs[ROLE_RESIDUAL]) /* then y alone is asked for */
-        order->at.tensors[ROLE_MEAN] = order->at.tensors[ROLE_RSTD] = -1;
-    off_t x = order->at.tensors[ROLE_X] =
-        order->at.bounds + (off_t)(block->rows * sizeof(ln_bound));
-    judge_reach(judge, (size_t)x + bytes);
-    memcpy(judge_memory(judge, x), large->period, bytes);
-}
-
-/* The row's number in the tensor, for its place among those that are looked at. */
-static void name_row(const large_tensors *large, case_verdict *verdict)
-{
-    size_t rows[LARGE_ROWS], count = large_rows(&large->problem, large->seed, rows), row;
-    int length;
-    char rest[sizeof verdict->detail];
-    if (sscanf(verdict->detail, "row %zu%n", &row, &length) != 1 || row >= count)
-        return;
-    snprintf(rest, sizeof rest, "%s", verdict->detail + length);
-    verdict_say(verdict, "row %zu%s", rows[row], rest);
-}
-
-/* The worker makes all calls, or the one on large tensors; what came out first is judged here. */
-static void examine_calls(row_judge *judge, const judge_block *block, const large_tensors *large,
-                          const kernel_entry *kernel, case_judgement *judgement)
-{
-    static const double slow_element = 50e-9; /* seconds of a slow kernel on large tensors */
-    work_order order = worker_order(large ? ORDER_CALL_LARGE : ORDER_GROW, kernel);
-    row_findings findings = {.verdict.kind = VERDICT_RIGHT};
-    const size_t result = operations[block->operation]->result;
-    double more = 0;
-    worker_reply answer;
-    bool has_bound;
-    judge_reserve(judge, block);
-    if (!judge_bounds(judge, block, kernel, &has_bound, &judgement->verdict))
-        return;
-    judge_place(judge, block, &order);
-    order.count = CALLS;
-    order.seed = judge->settings.seed;
-    if (large) {
-        place_large(judge, block, large, &order);
-        more = slow_element * (double)large->problem.rows * (double)large->problem.hidden;
-    }
-    if (!judge_ask(judge, &order, more, &answer, &judgement->verdict))
-        return;
-    memcpy(judge->computed, judge_memory(judge, order.at.tensors[result]), judge_bytes(block));
-    judged_kind kind = judged_kind_of(kernel, has_bound);
-    if (block->inputs[ROLE_RESIDUAL])
-        judge_read_beside(judge, block, kernel, &order, ~0u, &findings.verdict);
-    judge_call(judge, block, judge->computed, &kind, block->inputs[ROLE_RESIDUAL], &findings,
-               judgement);
-    if (verdict_is_right(judgement->verdict.kind)) /* what it says of slow calls */
-        verdict_say(&judgement->verdict, "%s", answer.text);
-    judgement->output_hash = hash_bytes(HASH_START, judge->computed, judge_bytes(block));
-}
-
-/* All rows of a plain shape, in its layout; *shown: the block with them. */
-static void examine_plain(row_judge *judge, const struct plain_shape *shape,
-                          const kernel_entry *kernel, judge_block *shown, case_judgement *judgement)
-{
-    row_findings findings = {.verdict.kind = VERDICT_RIGHT};
-    const judge_block head = *shown;
-    bool has_bound, in_place = !(kernel->facts.traits & LN_TRAIT_NOT_IN_PLACE);
-    layout_name layout =
-        shape->layout != LAYOUT_IN_PLACE || in_place ? shape->layout : LAYOUT_TIMED;
-    shown->memory = (arena){0};
-    judge_block_repeat(shown, shape->rows);
-    judge_reserve(judge, shown);
-    if (judge_bounds(judge, &head, kernel, &has_bound, &judgement->verdict) &&
-        judge_run(judge, shown, kernel, layout, judge->computed, &judgement->verdict)) {
-        const judged_kind kind = judged_kind_of(kernel, has_bound);
-        for (size_t row = head.rows; row < shown->rows; row++)
-            judge->bounds[row] = judge->bounds[row % head.rows];
-        judge_rows(judge, shown, judge->computed, &kind, &findings);
-        judge_measure(judge, &head, judge->computed, has_bound, false, judgement);
-        judge_conclude(judge, &head, has_bound, &findings, judgement);
-        judgement->output_hash = hash_bytes(HASH_START, judge->computed, judge_bytes(&head));
-    }
-    judge->placed = NULL;
-    arena_free(&shown->memory);
+    judge_add_figures(all, one);
 }
 
 /* One block after the other, up to the first fault. A check of which a block is lost is lost, unless another
  * block has shown a fault. */
-static void run_blocks(row_judge *judge, const conformance_task *task,
-                       const conformance_blocks *blocks, const kernel_entry *kernel,
-                       case_judgement *judgement)
+static void run_blocks(row_judge *judge, const conformance_blocks *blocks,
+                       const kernel_entry *kernel, case_judgement *judgement)
 {
     case_verdict lost = {0};
     size_t judged = 0;
     bool over = false;
     for (size_t i = 0; !over && i < blocks->count && !interrupted(); i++) {
-        const large_tensors *large = blocks->large[i].period ? &blocks->large[i] : NULL;
-        judge_block shown = blocks->blocks[i];
+        const conformance_block *asked = &blocks->blocks[i];
+        const struct plain_shape *plain = plain_shape_of(&blocks->task, i);
         case_judgement one = {.bound_row_ulp = NAN, .output_hash = HASH_START};
         one.metrics.row_ulp_max = NAN;
         one.verdict.kind = VERDICT_RIGHT;
-        if (plain_shape_of(task, i))
-            examine_plain(judge, plain_shape_of(task, i), kernel, &shown, &one);
-        else if (task->check == CHECK_EXACT)
-            exact_judge(judge, &blocks->blocks[i], i, kernel, &one);
+        if (plain)
+            examine_plain(judge, plain, &asked->block, kernel, &one);
+        else if (blocks->task.check == CHECK_EXACT)
+            examine_exact(judge, &asked->block, i, kernel, &one);
         else
-            examine_calls(judge, &blocks->blocks[i], large, kernel, &one);
-        if (large) {
-            shown.rows = large->problem.rows;
-            name_row(large, &one.verdict);
+            examine_calls(judge, asked, kernel, &one);
+        if (asked->period) { /* the row's number in the tensor, for that among those looked at */
+            size_t rows[LARGE_ROWS], row;
+            size_t count = large_rows(&asked->large, judge->settings.seed, rows);
+            int length;
+            if (sscanf(one.verdict.detail, "row %zu%n", &row, &length) == 1 && row < count)
+                verdict_say(&one.verdict, "row %zu%s", rows[row], one.verdict.detail + length);
         }
         if (one.verdict.kind == VERDICT_LOST)
             lost = one.verdict;
         else
-            add_up(judgement, &one, &shown, &judged);
+            add_up(judgement, &one, &asked->block,
+                   plain           ? plain->rows
+                   : asked->period ? asked->large.rows
+                                   : asked->block.rows,
+                   &judged);
         over = verdict_is_fault(one.verdict.kind);
     }
     if (lost.kind == VERDICT_LOST && !over)
         judgement->verdict = lost;
 }
 
-void conformance_examine(row_judge *judge, const conformance_task *task,
-                         const conformance_blocks *blocks, const kernel_entry *kernel,
-                         case_judgement *judgement)
+void conformance_examine(row_judge *judge, const conformance_blocks *blocks,
+                         const kernel_entry *kernel, case_judgement *judgement)
 {
     *judgement = (case_judgement){.bound_row_ulp = NAN, .output_hash = HASH_START};
     judgement->metrics.row_ulp_max = NAN;
     judgement->verdict.kind = VERDICT_RIGHT;
-    if (task->check == CHECK_COMBINATIONS)
-        run_combinations(judge, task, blocks, kernel, judgement);
-    else
-        run_blocks(judge, task, blocks, kernel, judgement);
+    (blocks->task.check == CHECK_COMBINATIONS ? run_combinations : run_blocks)(judge, blocks,
+                                                                               kernel, judgement);
     blame_load(kernel, judgement);
     judgement->by_row = NULL; /* the judge's, and gone with its next call */
     judgement->computed = NULL;

@@ -1,5 +1,4 @@
-#include "conformance/covering_run.h"
-#include "base/hash.h"
+/* A kernel on the problems of the covering array: each is one order, and its output is judged. */
 #include "base/program.h"
 #include "base/text.h"
 #include "conformance/internal.h"
@@ -9,15 +8,6 @@
 #include <string.h>
 
 /* ---- one problem ---- */
-
-/* Whether the row that was loaded has a NaN in it. */
-static bool has_nan(const row_judge *judge, size_t hidden)
-{
-    bool found = false;
-    for (size_t i = 0; i < hidden; i++)
-        found |= isnan(judge->values[i]);
-    return found;
-}
 
 /* Every number a row that is asked for is given in all rows, or by the kernel never; of a row with a NaN
  * it is NaN, but of one element, whose variance is 0 without a look at it. */
@@ -46,37 +36,14 @@ static void find_statistics(covering_run *run, const judge_block *block, unsigne
             const double *value = &judge->given[i][row];
             if (isnan(*value) || isfinite(block->results[row].facts.max_abs))
                 continue;
+            bool has_nan = false;
             judge_load_row(judge, block, row);
-            if (block->hidden > 1 && has_nan(judge, block->hidden))
+            for (size_t column = 0; column < block->hidden; column++)
+                has_nan |= isnan(judge->values[column]);
+            if (block->hidden > 1 && has_nan)
                 judge_find(findings, VERDICT_WRONG_CLASS,
                            "row %zu: %s is %.9g, and the row has a NaN", row, role->name, *value);
         }
-    }
-}
-
-static void judge_output_of(covering_run *run, const combination *asked, const judge_block *block,
-                            unsigned outputs, case_judgement *judgement)
-{
-    row_judge *judge = run->judge;
-    row_findings findings = {.verdict = judgement->verdict};
-    const judged_kind kind = judged_kind_of(run->kernel, run->has_bound);
-    const judge_block head = judge_head(block);
-    unsigned statistics = 0;
-    for (size_t i = 0; i < operations[block->operation]->count; i++)
-        statistics |= role_is_statistic(&operations[block->operation]->roles[i]) ? ROLE_BIT(i) : 0;
-    judge_rounding(&head, judge->computed, &findings);
-    judge_rows(judge, block, judge->computed, &kind, &findings);
-    for (size_t row = 0; (outputs & statistics) && row < block->rows; row++)
-        judge_statistics(judge, block, row, &kind, &findings);
-    find_statistics(run, block, outputs, &findings);
-    judge_measure(judge, &head, judge->computed, run->has_bound, false, judgement);
-    judge_conclude(judge, &head, run->has_bound, &findings, judgement);
-    judgement->output_hash = hash_bytes(HASH_START, judge->computed, judge_bytes(block));
-    for (size_t row = 0; combination_is_even(asked) && row < head.rows / 2; row++) {
-        metrics_row judged = judge_metrics_row(&head, row);
-        judge_load_row(judge, &head, row);
-        position_add(&run->errors, &judged, judge->values,
-                     judge_row_of(&head, judge->computed, row));
     }
 }
 
@@ -93,29 +60,46 @@ static work_order order_of(const covering_run *run, const combination *asked,
     return order;
 }
 
-/* One order. */
-static void ask_block(covering_run *run, const combination *asked, const judge_block *block,
-                      case_judgement *judgement)
+/* One order, and what it shows; block NULL: on rows of its own. */
+static void ask_once(covering_run *run, const combination *asked, const judge_block *block,
+                     case_judgement *judgement)
 {
     row_judge *judge = run->judge;
+    const kernel_facts *facts = &run->kernel->facts;
+    const operation *what = operations[facts->operation];
+    row_findings findings = {.verdict.kind = VERDICT_RIGHT};
+    judge_block own = {0};
+    if (!block) {
+        combination_block(judge, asked, facts->storage, facts->param, &own);
+        block = &own;
+    }
+    const judge_block head = judge_head(block);
     work_order order = order_of(run, asked, block);
     *judgement = (case_judgement){.bound_row_ulp = NAN, .verdict.kind = VERDICT_RIGHT};
     judge_reserve(judge, block);
     if (judge_bounds(judge, block, run->kernel, &run->has_bound, &judgement->verdict) &&
-        judge_run_as(judge, block, run->kernel, &order, judge->computed, &judgement->verdict))
-        judge_output_of(run, asked, block, order.layout.outputs, judgement);
-}
-
-/* The same on rows of its own. */
-static void ask_anew(covering_run *run, const combination *asked, case_judgement *judgement)
-{
-    judge_block block;
-    combination_block(run->judge, asked, run->kernel->facts.storage, run->kernel->facts.param,
-                      &block);
-    run->judge->placed = NULL;
-    ask_block(run, asked, &block, judgement);
-    run->judge->placed = NULL;
-    judge_block_free(&block);
+        judge_run(judge, block, run->kernel, &order, judge->computed, &judgement->verdict)) {
+        const judged_kind kind = judged_kind_of(run->kernel, run->has_bound);
+        bool statistics = false;
+        for (size_t i = 0; i < what->count; i++)
+            statistics |=
+                role_is_statistic(&what->roles[i]) && (order.layout.outputs & ROLE_BIT(i));
+        judge_rounding(&head, judge->computed, &findings);
+        judge_rows(judge, block, judge->computed, &kind, &findings);
+        for (size_t row = 0; statistics && row < block->rows; row++)
+            judge_statistics(judge, block, row, &kind, &findings);
+        find_statistics(run, block, order.layout.outputs, &findings);
+        judge_measure(judge, &head, judge->computed, run->has_bound, false, judgement);
+        judge_conclude(judge, &head, run->has_bound, &findings, judgement);
+        judgement->output_hash = hash_bytes(HASH_START, judge->computed, judge_bytes(block));
+        for (size_t row = 0; combination_is_even(asked) && row < head.rows / 2; row++) {
+            metrics_row judged = judge_metrics_row(&head, row);
+            judge_load_row(judge, &head, row);
+            position_add(&run->errors, &judged, judge->values,
+                         judge_row_of(&head, judge->computed, row));
+        }
+    }
+    judge_block_free(&own);
 }
 
 static bool takes(covering_run *run, const ln_problem *problem)
@@ -175,12 +159,10 @@ bool covering_run_mistake(const covering_run *run, const ln_convention *conventi
 void covering_run_ask(covering_run *run, combination *asked, const judge_block *block,
                       case_judgement *judgement)
 {
-    if (combination_without(asked, run->kernel->facts.traits) || !block)
-        ask_anew(run, asked, judgement);
-    else
-        ask_block(run, asked, block, judgement);
+    const bool less = combination_without(asked, run->kernel->facts.traits);
+    ask_once(run, asked, less ? NULL : block, judgement);
     while (judgement->verdict.kind == VERDICT_DECLINED && take_less(run, asked))
-        ask_anew(run, asked, judgement);
+        ask_once(run, asked, NULL, judgement);
     run->declined += judgement->verdict.kind == VERDICT_DECLINED;
     run->judged += verdict_is_judged(judgement->verdict.kind);
     covering_run_note(run, combination_problem(asked, LN_F32, LN_F32).hidden, judgement);
@@ -188,39 +170,35 @@ void covering_run_ask(covering_run *run, combination *asked, const judge_block *
 
 /* ---- all of them ---- */
 
+/* A limit is no fault and not right either: it is said how many there are, what they share, and the first. */
 void covering_run_conclude(const covering_run *run, case_verdict *verdict)
 {
+    char shared[200];
     position_finding found;
     double outward;
     if (!verdict_is_right(verdict->kind))
         return;
     if (position_truncates(&run->errors, &outward)) {
         verdict->kind = VERDICT_INACCURATE;
-        number_print(verdict->detail, sizeof verdict->detail,
-                     "not rounded to nearest: errors away from zero are %.2f ULP on average",
-                     outward);
+        verdict_say(verdict,
+                    "not rounded to nearest: errors away from zero are %.2f ULP on average",
+                    outward);
     } else if (position_differs(&run->errors, &found)) {
         verdict->kind = VERDICT_INACCURATE;
-        number_print(verdict->detail, sizeof verdict->detail,
-                     "%s: errors differ from the others' by %.3g row ULP", found.where,
-                     found.difference);
+        verdict_say(verdict, "%s: errors differ from the others' by %.3g row ULP", found.where,
+                    found.difference);
+    } else if (run->limits.count > 0) {
+        ln_problem problem = combination_problem(&run->limit_of, run->kernel->facts.storage,
+                                                 run->kernel->facts.param);
+        combination_describe(&run->limit_of, run->limits.factors, shared, sizeof shared);
+        verdict->kind = run->limit.kind;
+        verdict_say(verdict, "%zu of %zu problems%s%s; %zux%zu: %s", run->limits.count, run->judged,
+                    *shared ? ", with " : "", shared, problem.rows, problem.hidden,
+                    run->limit.detail);
     } else if (run->declined > 0 && run->judged > 0) {
         verdict_say(verdict, "declined %zu of %zu problems", run->declined,
                     run->declined + run->judged);
     }
-}
-
-void covering_run_begin(covering_run *run, row_judge *judge, const kernel_entry *kernel,
-                        const ln_convention *first)
-{
-    *run = (covering_run){.judge = judge, .kernel = kernel, .first = first};
-}
-
-void covering_run_end(covering_run *run)
-{
-    if (run->judge)
-        run->judge->placed = NULL;
-    position_free(&run->errors);
 }
 
 /* Those that were wrong, and the most telling of them. */
@@ -260,12 +238,7 @@ static void add_up(covering_run *run, const combination *asked, const case_judge
             all->verdict = *verdict;
         return;
     }
-    bool known = one->metrics.elements > 0 && !isnan(one->metrics.row_ulp_max);
-    if (known && !(one->metrics.row_ulp_max <= all->metrics.row_ulp_max))
-        all->metrics = one->metrics;
-    if (!(one->bound_row_ulp <= all->bound_row_ulp))
-        all->bound_row_ulp = one->bound_row_ulp;
-    all->output_hash = hash_bytes(all->output_hash, &one->output_hash, sizeof one->output_hash);
+    judge_add_figures(all, one);
     if (verdict_is_limit(verdict->kind)) {
         run->limit_of = run->limits.count ? run->limit_of : *asked;
         run->limit = run->limits.count ? run->limit : *verdict;
@@ -278,104 +251,77 @@ static void add_up(covering_run *run, const combination *asked, const case_judge
     }
 }
 
-/* What the factors are is said of the least problem alone (conformance_minimize()). */
-static void name_problem(const covering_run *run, fault_found *found)
-{
-    const int factors = __builtin_popcountll(combination_factors(&found->asked));
-    ln_problem problem =
-        combination_problem(&found->asked, run->kernel->facts.storage, run->kernel->facts.param);
-    verdict_say(&found->verdict, "%zux%zu with %d factor%s out of the ordinary: %s", problem.rows,
-                problem.hidden, factors, factors == 1 ? "" : "s", found->verdict.detail);
-}
-
-/* A limit is no fault and not right either: how many there are, what they share, and the first. */
-static void say_limits(const covering_run *run, case_verdict *verdict)
-{
-    char words[200];
-    if (run->limits.count == 0 || !verdict_is_right(verdict->kind))
-        return;
-    ln_problem problem =
-        combination_problem(&run->limit_of, run->kernel->facts.storage, run->kernel->facts.param);
-    combination_describe(&run->limit_of, run->limits.factors, words, sizeof words);
-    verdict->kind = run->limit.kind;
-    verdict_say(verdict, "%zu of %zu problems%s%s; %zux%zu: %s", run->limits.count, run->judged,
-                *words ? ", with " : "", words, problem.rows, problem.hidden, run->limit.detail);
-}
-
-/* Whether enough was seen: what costs another process, or as long as the deadline, once; of races all that
- * are met, since it takes several to see what they share. */
-static bool is_enough(const fault_found *found, const case_verdict *last)
-{
-    enum { FAULTS_MOST = 3 };
-    return last->kind == VERDICT_CRASHED || last->kind == VERDICT_OVERRUN ||
-           last->kind == VERDICT_TIMEOUT || last->kind == VERDICT_LOST ||
-           (found->seen.count >= FAULTS_MOST && found->verdict.kind != VERDICT_NONDETERMINISTIC);
-}
-
 /* Problems from the i-th on, as many as go into one message: those that the kernel is asked as they
  * are. */
 static void send_batch(covering_run *run, const conformance_blocks *blocks, size_t i)
 {
-    enum { ORDERS = 3 }; /* of a problem */
     row_judge *judge = run->judge;
-    bool fits = true;
     if (batch_is_waiting(judge))
         return;
     batch_begin(judge);
-    for (; fits && i < blocks->count && batch_has_room(judge, ORDERS); i++) {
-        combination asked = blocks->of[i];
-        work_order order = order_of(run, &asked, &blocks->blocks[i]);
-        fits = !combination_without(&asked, run->kernel->facts.traits);
-        if (!fits)
-            break;
-        batch_add_bounds(judge, &blocks->blocks[i], run->kernel);
-        batch_add(judge, &blocks->blocks[i], &order);
+    for (bool room = true; room && i < blocks->count; i++) {
+        const judge_block *block = &blocks->blocks[i].block;
+        combination asked = blocks->blocks[i].of;
+        work_order order = order_of(run, &asked, block);
+        room = !combination_without(&asked, run->kernel->facts.traits) &&
+               batch_add(judge, block, run->kernel, &order, 1);
     }
     batch_send(judge);
 }
 
-void run_combinations(row_judge *judge, const conformance_task *task,
-                      const conformance_blocks *blocks, const kernel_entry *kernel,
-                      case_judgement *judgement)
+/* What costs another process, or as long as the deadline, is seen once; other faults three times, and of races
+ * all that are met, since it takes several to see what they share. What the factors of the most telling one are
+ * is said of the least problem alone (conformance_minimize()). */
+void run_combinations(row_judge *judge, const conformance_blocks *blocks,
+                      const kernel_entry *kernel, case_judgement *judgement)
 {
-    covering_run run;
+    enum { FAULTS_MOST = 3 };
+    covering_run run = {.judge = judge, .kernel = kernel, .first = &blocks->task.convention};
     fault_found found = {0};
     case_judgement one = {0};
-    covering_run_begin(&run, judge, kernel, &task->convention);
-    for (size_t i = 0; !is_enough(&found, &one.verdict) && i < blocks->count && !interrupted();
-         i++) {
-        combination asked = blocks->of[i];
+    bool enough = false;
+    for (size_t i = 0; !enough && i < blocks->count && !interrupted(); i++) {
+        const verdict_kind *kind = &one.verdict.kind;
+        combination asked = blocks->blocks[i].of;
         send_batch(&run, blocks, i);
-        covering_run_ask(&run, &asked, &blocks->blocks[i], &one);
-        if (verdict_is_fault(one.verdict.kind))
+        covering_run_ask(&run, &asked, &blocks->blocks[i].block, &one);
+        if (verdict_is_fault(*kind))
             note_fault(&found, &asked, &one.verdict, i);
         add_up(&run, &asked, &one, judgement);
+        enough =
+            *kind == VERDICT_CRASHED || *kind == VERDICT_OVERRUN || *kind == VERDICT_TIMEOUT ||
+            *kind == VERDICT_LOST ||
+            (found.seen.count >= FAULTS_MOST && found.verdict.kind != VERDICT_NONDETERMINISTIC);
     }
     if (found.seen.count > 0) {
-        name_problem(&run, &found);
-        found.seen.mistakes = run.mistakes;
+        const int factors = __builtin_popcountll(combination_factors(&found.asked));
+        ln_problem problem =
+            combination_problem(&found.asked, kernel->facts.storage, kernel->facts.param);
         judgement->verdict = found.verdict;
+        verdict_say(&judgement->verdict, "%zux%zu with %d factor%s out of the ordinary: %s",
+                    problem.rows, problem.hidden, factors, factors == 1 ? "" : "s",
+                    found.verdict.detail);
+        found.seen.mistakes = run.mistakes;
         judgement->faults = found.seen;
     } else if (one.verdict.kind == VERDICT_LOST) {
         judgement->verdict = one.verdict;
     } else {
         covering_run_conclude(&run, &judgement->verdict);
-        say_limits(&run, &judgement->verdict);
     }
-    covering_run_end(&run);
+    position_free(&run.errors);
 }
 
-void conformance_minimize(row_judge *judge, const conformance_task *task,
-                          const conformance_blocks *blocks, const kernel_entry *kernel,
-                          case_judgement *judgement)
+void conformance_minimize(row_judge *judge, const conformance_blocks *blocks,
+                          const kernel_entry *kernel, case_judgement *judgement)
 {
-    covering_run run;
-    if (judgement->faults.count == 0 ||
+    const faults_seen *seen = &judgement->faults;
+    if (seen->count == 0 ||
         kernel->set_at_load[0]) /* what loading it changed may be all there is to it */
         return;
-    covering_run_begin(&run, judge, kernel, &task->convention);
-    run.mistakes = judgement->faults.mistakes;
-    minimize_fault(&run, &blocks->of[judgement->faults.block], &judgement->faults,
-                   &judgement->verdict);
-    covering_run_end(&run);
+    covering_run run = {.judge = judge,
+                        .kernel = kernel,
+                        .first = &blocks->task.convention,
+                        .mistakes = seen->mistakes};
+    minimize_fault(&run, &blocks->blocks[seen->block].of, seen, &judgement->verdict);
+    position_free(&run.errors);
 }

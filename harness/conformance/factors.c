@@ -1,5 +1,8 @@
-#include "conformance/factors.h"
+/* What may meet in one call: the factors with their levels, which of them can stand together, and the call that
+ * levels make. */
 #include "base/random.h"
+#include "conformance/problems.h"
+#include "domain/convention.h"
 #include <math.h>
 #include <stdio.h>
 
@@ -37,47 +40,45 @@ static size_t remainder_level(size_t hidden)
                                : 8;
 }
 
-/* The factors with their levels, in the order of a covering array's entries: those of the call, those of each
- * tensor in turn, and those of the convention. */
+/* The factors with their levels. A covering array's entry has those of the call, then those of each tensor in
+ * turn, and then those of the convention: of each of its fields, and of eps. */
 static const struct factor_row {
     factor_kind kind;
-    size_t levels, large; /* of a problem, and of a large one; 0: counted by count_levels() */
+    size_t levels, large; /* of a problem, and of a large one; 0: as the operation has it */
     const char *words[COVERING_LEVELS]; /* of each level; "%s": the tensor's name */
-} of_call[] =
-    {
-        {FACTOR_ROWS, FEW_ROWS, MANY_ROWS, {0}},
-        {FACTOR_HIDDEN, SHORT_ROWS, LONG_ROWS, {0}},
-        {FACTOR_REMAINDER, REMAINDERS, REMAINDERS, {0}},
-        {FACTOR_CONTENTS,
-         CONTENTS_SPECIAL + 1,
-         CONTENTS_SPECIAL + 1,
-         {"", "rows off centre", "variance about eps", "variance far below eps", "huge rows",
-          "tiny rows", "rows with NaN or infinity"}},
-        {FACTOR_THREADS, 3, 2, {"", "2 threads at once", "5 threads at once"}},
-        {FACTOR_CALLS,
-         CALL_ORDERS,
-         CALLS_IN_TURN,
-         {"", "after other contents in the same places", "half the rows at once",
-          "in turn with another shape", "two problems prepared"}},
-},
-  of_tensor[] =
-      {
-          {.kind = FACTOR_PLACE},
-          {.kind = FACTOR_THERE, .words = {"", "%s"}},
-          {.kind = FACTOR_STRIDE,
-           .words = {"", "%s's rows 1 apart", "%s's rows a vector apart", "%s's rows far apart"}},
-          {.kind = FACTOR_ADDRESS,
-           .words = {"", "%s an element behind a line", "%s an element before a line",
-                     "%s flush with its end"}},
-          {.kind = FACTOR_PARAMETER,
-           .words = {"", "%s of -1, 0 and 1", "NaN or infinity in %s",
-                     "%s at an end of the range"}},
-},
-  of_convention[] = {
-      {.kind = FACTOR_CONVENTION},
-      {FACTOR_EPS, 4, 4, {"", "small eps", "large eps", "eps from 1 on"}},
+} factor_rows[] = {
+    {FACTOR_ROWS, FEW_ROWS, MANY_ROWS, {0}},
+    {FACTOR_HIDDEN, SHORT_ROWS, LONG_ROWS, {0}},
+    {FACTOR_REMAINDER, REMAINDERS, REMAINDERS, {0}},
+    {FACTOR_CONTENTS,
+     CONTENTS_SPECIAL + 1,
+     CONTENTS_SPECIAL + 1,
+     {"", "rows off centre", "variance about eps", "variance far below eps", "huge rows",
+      "tiny rows", "rows with NaN or infinity"}},
+    {FACTOR_THREADS, 3, 2, {"", "2 threads at once", "5 threads at once"}},
+    {FACTOR_CALLS,
+     CALL_ORDERS,
+     CALLS_IN_TURN,
+     {"", "after other contents in the same places", "half the rows at once",
+      "in turn with another shape", "two problems prepared"}},
+    {.kind = FACTOR_PLACE},
+    {.kind = FACTOR_THERE, .words = {"", "%s"}},
+    {.kind = FACTOR_STRIDE,
+     .words = {"", "%s's rows 1 apart", "%s's rows a vector apart", "%s's rows far apart"}},
+    {.kind = FACTOR_ADDRESS,
+     .words = {"", "%s an element behind a line", "%s an element before a line",
+               "%s flush with its end"}},
+    {.kind = FACTOR_PARAMETER,
+     .words = {"", "%s of -1, 0 and 1", "NaN or infinity in %s", "%s at an end of the range"}},
+    {.kind = FACTOR_CONVENTION},
+    {FACTOR_EPS, 4, 4, {"", "small eps", "large eps", "eps from 1 on"}},
 };
-#define COUNT_OF(rows) (sizeof(rows) / sizeof *(rows))
+enum {
+    OF_CALL = 6,     /* rows of the call; the first ones' places are known: */
+    OF_TENSOR = 11,  /* behind the last row of a tensor */
+    AT_CONTENTS = 3, /* behind those of the shape */
+    AT_THREADS = 4
+};
 
 /* ---- the table ---- */
 
@@ -93,46 +94,34 @@ static size_t taken_role(const operation *what, size_t role, size_t number)
     return ROLES_MOST;
 }
 
-/* Of an output table: not asked for (where it may be left out), a place of its own, those of inputs. */
-static size_t places_of(const operation *what, size_t role)
-{
-    size_t inputs = 0;
-    while (taken_role(what, role, inputs + 1) != ROLES_MOST)
-        inputs++;
-    return what->roles[role].optional + 1u + inputs;
-}
-
-/* Of a tensor, or a field of the convention; less than two: it has no such factor. */
-static size_t count_levels(const operation *what, factor_kind kind, size_t i)
-{
-    const tensor_role *role = &what->roles[i];
-    const bool is_table = role->shape == SHAPE_TABLE, parameter = role_is_parameter(role);
-    if (kind == FACTOR_CONVENTION)
-        return what->fields[i].levels;
-    if (role->shape == SHAPE_NONE)
-        return 0;
-    return kind == FACTOR_PLACE         ? is_table && role->output ? places_of(what, i) : 0
-           : kind == FACTOR_THERE       ? !(is_table && role->output) && role->optional ? 2 : 0
-           : kind == FACTOR_STRIDE      ? is_table ? 4 : 0
-           : kind == FACTOR_ADDRESS     ? is_table || parameter ? 4 : 0
-           : !parameter || role->output ? 0
-           : i == ROLE_GAMMA            ? 4
-                                        : 3;
-}
-
+/* Of a tensor, or a field of the convention: one that leaves no choice is no factor. */
 static void add_factor(factor_table *table, const struct factor_row *row, size_t of)
 {
-    size_t levels = table->large ? row->large : row->levels;
-    levels = levels ? levels : count_levels(operations[table->operation], row->kind, of);
+    const operation *what = operations[table->operation];
+    const tensor_role *role = &what->roles[of];
+    const bool is_table = role->shape == SHAPE_TABLE, parameter = role_is_parameter(role);
+    size_t levels = table->large ? row->large : row->levels, inputs = 0;
+    if (row->kind == FACTOR_CONVENTION) {
+        levels = what->fields[of].levels;
+    } else if (levels == 0 && role->shape != SHAPE_NONE) {
+        if (row->kind == FACTOR_PLACE && is_table && role->output) {
+            /* not asked for (where it may be left out), a place of its own, those of inputs */
+            while (taken_role(what, of, inputs + 1) != ROLES_MOST)
+                inputs++;
+            levels = role->optional + 1u + inputs;
+        } else if (row->kind == FACTOR_THERE && !(is_table && role->output)) {
+            levels = role->optional ? 2 : 0;
+        } else if ((row->kind == FACTOR_STRIDE && is_table) ||
+                   (row->kind == FACTOR_ADDRESS && (is_table || parameter))) {
+            levels = 4;
+        } else if (row->kind == FACTOR_PARAMETER && parameter && !role->output) {
+            levels = of == ROLE_GAMMA ? 4 : 3;
+        }
+    }
     if (levels < 2 && row->kind != FACTOR_CONVENTION)
         return;
     table->levels[table->count] = levels;
     table->factors[table->count++] = (call_factor){row->kind, of, levels, 0, row->words};
-}
-
-static ln_convention convention_at(const factor_table *table, size_t number)
-{
-    return table->alone ? table->plain : convention_numbered(operations[table->operation], number);
 }
 
 static void include(convention_set *set, size_t number)
@@ -140,22 +129,21 @@ static void include(convention_set *set, size_t number)
     set->words[number / 64] |= (uint64_t)1 << number % 64;
 }
 
-static void note_convention(factor_table *table, size_t number)
+/* What a convention has, by its number. */
+static void note_convention(factor_table *table, const ln_convention *convention, size_t number)
 {
     const operation *what = operations[table->operation];
-    ln_convention convention = convention_at(table, number);
-    for (size_t f = 0; f < table->count; f++) {
-        if (table->factors[f].kind != FACTOR_CONVENTION)
-            continue;
-        size_t level = convention_level(&what->fields[table->factors[f].of], &convention);
-        include(&table->having[f][level], number);
-    }
+    for (size_t f = 0; f < table->count; f++)
+        if (table->factors[f].kind == FACTOR_CONVENTION) {
+            size_t level = convention_level(&what->fields[table->factors[f].of], convention);
+            include(&table->having[f][level], number);
+        }
     for (size_t i = 0; i < what->count; i++)
-        if (role_is_needed(&what->roles[i], &convention))
+        if (role_is_needed(&what->roles[i], convention))
             include(&table->needing[i], number);
-    if (convention.eps_place != LN_EPS_NONE)
+    if (convention->eps_place != LN_EPS_NONE)
         include(&table->with_eps, number);
-    if (convention.eps_place == LN_EPS_VAR || convention.eps_place == LN_EPS_STD)
+    if (convention->eps_place == LN_EPS_VAR || convention->eps_place == LN_EPS_STD)
         include(&table->under_root, number);
 }
 
@@ -204,18 +192,6 @@ static size_t find_hidden(const factor_table *table, size_t size, size_t remaind
     return 0;
 }
 
-static void find_shapes(factor_table *table)
-{
-    for (size_t rows = 0; rows < table->levels[0]; rows++)
-        for (size_t size = 0; size < table->levels[1]; size++)
-            for (size_t remainder = 0; remainder < REMAINDERS; remainder++) {
-                bool there = find_hidden(table, size, remainder, rows_of(table, rows), 0) > 0;
-                for (unsigned open = 0; there && open < 8; open++)
-                    table->shapes[open & 1 ? 0 : rows + 1][open & 2 ? 0 : size + 1]
-                                 [open & 4 ? 0 : remainder + 1] = true;
-            }
-}
-
 /* Whether one of the conventions that the levels leave is in the set. */
 static bool can_be_in(const factor_table *table, const int8_t *levels, const convention_set *set)
 {
@@ -254,38 +230,13 @@ static size_t place_taken(const operation *what, size_t role, int8_t level)
     return level > (int8_t)own ? taken_role(what, role, (size_t)level - own) : ROLES_MOST;
 }
 
-/* An output is beside an input that is there, and no two are in one place. */
-static bool allows_place(const factor_table *table, const int8_t *levels, size_t f)
-{
-    const operation *what = operations[table->operation];
-    const size_t role = table->factors[f].of;
-    size_t taken = place_taken(what, role, levels[f]);
-    for (size_t input = 0; input < what->count; input++)
-        if (what->roles[role].with & ROLE_BIT(input) && !can_be_there(table, levels, input))
-            return false;
-    for (size_t other = 0; taken != ROLES_MOST && other < table->count; other++)
-        if (other != f && table->factors[other].kind == FACTOR_PLACE &&
-            levels[other] != LEVEL_OPEN &&
-            place_taken(what, table->factors[other].of, levels[other]) == taken)
-            return false;
-    return true;
-}
-
-/* gamma at an end of the range: gamma * rstd does not overflow, which kernels may compute first, nor x
- * times it; and no infinity is taken from another. */
-static bool allows_extreme(const factor_table *table, const int8_t *levels)
-{
-    for (size_t f = 0; f < table->count; f++)
-        if (table->factors[f].kind == FACTOR_PARAMETER && levels[f] == PARAMETER_SPECIAL)
-            return false;
-    return (table->large || (levels[1] != 0 && levels[1] != 1)) &&
-           can_be(levels, 3, CONTENTS_CENTRED);
-}
-
 /* Whether a level that is not plain can stand with the others. */
 static bool allows_level(const factor_table *table, const int8_t *levels, size_t f)
 {
+    const operation *what = operations[table->operation];
     const call_factor *own = &table->factors[f];
+    const size_t role = own->of;
+    size_t taken;
     switch (own->kind) {
     case FACTOR_THREADS:
         return table->large || levels[0] == LEVEL_OPEN || levels[1] == LEVEL_OPEN ||
@@ -299,15 +250,34 @@ static bool allows_level(const factor_table *table, const int8_t *levels, size_t
                can_be_in(table, levels, &table->under_root);
     case FACTOR_EPS:
         return can_be_in(table, levels, &table->with_eps);
-    case FACTOR_PLACE:
-        return allows_place(table, levels, f);
+    case FACTOR_PLACE: /* an output goes with an input that is there, and no two are in one place */
+        for (size_t input = 0; input < what->count; input++)
+            if (what->roles[role].with & ROLE_BIT(input) && !can_be_there(table, levels, input))
+                return false;
+        taken = place_taken(what, role, levels[f]);
+        for (size_t other = 0; taken != ROLES_MOST && other < table->count; other++)
+            if (other != f && table->factors[other].kind == FACTOR_PLACE &&
+                levels[other] != LEVEL_OPEN &&
+                place_taken(what, table->factors[other].of, levels[other]) == taken)
+                return false;
+        return true;
     case FACTOR_STRIDE:
-        return (table->large || levels[0] != ONE_ROW) && can_be_there(table, levels, own->of);
+        return (table->large || levels[0] != ONE_ROW) && can_be_there(table, levels, role);
     case FACTOR_ADDRESS:
-        return can_be_there(table, levels, own->of);
+        return can_be_there(table, levels, role);
     case FACTOR_PARAMETER:
-        return can_be_in(table, levels, &table->needing[own->of]) &&
-               (levels[f] != PARAMETER_EXTREME || allows_extreme(table, levels));
+        if (!can_be_in(table, levels, &table->needing[role]))
+            return false;
+        if (levels[f] != PARAMETER_EXTREME)
+            return true;
+        /* gamma * rstd does not overflow, which kernels may compute first, nor x times it; and no infinity is
+         * taken from another. */
+        for (size_t other = 0; other < table->count; other++)
+            if (table->factors[other].kind == FACTOR_PARAMETER &&
+                levels[other] == PARAMETER_SPECIAL)
+                return false;
+        return (table->large || (levels[1] != 0 && levels[1] != 1)) &&
+               can_be(levels, AT_CONTENTS, CONTENTS_CENTRED);
     default:
         return true;
     }
@@ -318,7 +288,7 @@ bool factors_allow(const void *context, const int8_t *levels)
     const factor_table *table = context;
     if (!table->shapes[levels[0] + 1][levels[1] + 1][levels[2] + 1])
         return false;
-    for (size_t f = 3; f < table->count; f++)
+    for (size_t f = AT_CONTENTS; f < table->count; f++)
         if (levels[f] > 0 && !allows_level(table, levels, f))
             return false;
     return true;
@@ -328,10 +298,10 @@ bool factors_settle(const factor_table *table, int8_t *levels)
 {
     if (!table->shapes[levels[0] + 1][levels[1] + 1][levels[2] + 1])
         return false;
-    for (size_t f = 3; f < table->count; f++)
+    for (size_t f = AT_CONTENTS; f < table->count; f++)
         if (levels[f] != table->factors[f].plain && !allows_level(table, levels, f)) {
             levels[f] = table->factors[f].plain;
-            f = 2; /* others may have stood on it */
+            f = AT_CONTENTS - 1; /* others may have stood on it */
         }
     return factors_allow(table, levels);
 }
@@ -351,23 +321,28 @@ factor_table *factors_of(arena *memory, ln_operation kind, const ln_convention *
 {
     const operation *what = operations[kind];
     factor_table *table = arena_new(memory, factor_table, 1);
-    *table = (factor_table){.operation = kind,
-                            .large = large,
-                            .alone = alone,
-                            .plain = *plain,
-                            .conventions = alone ? 1 : convention_count(what)};
-    for (size_t i = 0; i < COUNT_OF(of_call); i++)
-        add_factor(table, &of_call[i], 0);
+    *table = (factor_table){.operation = kind, .large = large, .alone = alone, .plain = *plain};
+    for (size_t row = 0; row < OF_CALL; row++)
+        add_factor(table, &factor_rows[row], 0);
     for (size_t i = 0; i < what->count; i++)
-        for (size_t k = 0; k < COUNT_OF(of_tensor); k++)
-            add_factor(table, &of_tensor[k], i);
+        for (size_t row = OF_CALL; row < OF_TENSOR; row++)
+            add_factor(table, &factor_rows[row], i);
     for (size_t i = 0; !alone && i < what->field_count; i++)
-        add_factor(table, &of_convention[0], i);
+        add_factor(table, &factor_rows[OF_TENSOR], i);
     if (!alone)
-        add_factor(table, &of_convention[1], 0);
-    for (size_t i = 0; i < table->conventions && i < FACTOR_CONVENTIONS; i++)
-        note_convention(table, i);
-    find_shapes(table);
+        add_factor(table, &factor_rows[OF_TENSOR + 1], 0);
+    for (size_t i = 0; i < (alone ? 1 : convention_count(what)) && i < FACTOR_CONVENTIONS; i++) {
+        ln_convention convention = alone ? *plain : convention_numbered(what, i);
+        note_convention(table, &convention, i);
+    }
+    for (size_t rows = 0; rows < table->levels[0]; rows++)
+        for (size_t size = 0; size < table->levels[1]; size++)
+            for (size_t remainder = 0; remainder < REMAINDERS; remainder++) {
+                bool there = find_hidden(table, size, remainder, rows_of(table, rows), 0) > 0;
+                for (unsigned open = 0; there && open < 8; open++)
+                    table->shapes[open & 1 ? 0 : rows + 1][open & 2 ? 0 : size + 1]
+                                 [open & 4 ? 0 : remainder + 1] = true;
+            }
     for (size_t f = 0; f < table->count; f++)
         if (table->factors[f].kind == FACTOR_CONVENTION)
             table->factors[f].plain =
@@ -384,30 +359,17 @@ uint64_t combination_draw(const combination *of, uint64_t what)
     return (uint64_t)drawn[0] << 32 | drawn[1];
 }
 
-/* 0 to 1. */
-static double drawn_part(const combination *of, uint64_t what)
-{
-    return (double)(combination_draw(of, what) >> 11) * 0x1p-53;
-}
-
 /* What is drawn. */
 enum { DRAW_HIDDEN = 64, DRAW_ROWS, DRAW_EPS };
 
 /* eps as people have it, but with digits of its own; on the quotient less of it shows. */
-static double drawn_eps(const combination *of, ln_eps_place place, int8_t size)
+static ln_convention convention_of(const combination *of)
 {
     static const double least[] = {1e-6, 1e-12, 1e-3, 1};
     static const double of_quotient[] = {0.5, 0.05, 0.005, 3};
-    double digits = drawn_part(of, DRAW_EPS);
-    return place == LN_EPS_NONE       ? 0
-           : place == LN_EPS_QUOTIENT ? of_quotient[size] * pow(10, -digits / 2)
-                                      : least[size] * pow(10, 2 * digits);
-}
-
-static ln_convention convention_of(const combination *of)
-{
     const factor_table *table = of->table;
     const operation *what = operations[table->operation];
+    const double digits = (double)(combination_draw(of, DRAW_EPS) >> 11) * 0x1p-53;
     ln_convention made = convention_numbered(what, 0);
     if (of->instead || table->alone)
         return of->instead ? *of->instead : table->plain;
@@ -416,73 +378,46 @@ static ln_convention convention_of(const combination *of)
         if (table->factors[f].kind == FACTOR_CONVENTION)
             convention_set_level(&what->fields[table->factors[f].of], level, &made);
         if (table->factors[f].kind == FACTOR_EPS)
-            made.eps = drawn_eps(of, made.eps_place, of->levels[f]);
+            made.eps = made.eps_place == LN_EPS_NONE ? 0
+                       : made.eps_place == LN_EPS_QUOTIENT
+                           ? of_quotient[level] * pow(10, -digits / 2)
+                           : least[level] * pow(10, 2 * digits);
     }
     return made;
 }
 
 /* As few rows as the level has, but for some more where the problem stays cheap. */
-static size_t drawn_rows(const combination *of, const range *rows, size_t hidden)
-{
-    static const size_t parts[] = {1, 4, 16};
-    const size_t cheap = CHEAP_ELEMENTS / parts[of->levels[4]] / hidden;
-    size_t first = rows->first, last = rows->last;
-    if (of->table->large && COMBINATION_ELEMENTS / hidden >= first)
-        first = COMBINATION_ELEMENTS / hidden + 1;
-    last = cheap > first && cheap < last ? cheap : cheap <= first ? first : last;
-    return first + combination_draw(of, DRAW_ROWS) % (last - first + 1);
-}
-
 ln_problem combination_problem(const combination *of, ln_type storage, ln_type param)
 {
+    static const size_t parts[] = {1, 4, 16}; /* by threads */
     const factor_table *table = of->table;
-    const range *rows = rows_of(table, (size_t)of->levels[0]);
-    size_t hidden = of->hidden ? of->hidden
-                               : find_hidden(table, (size_t)of->levels[1], (size_t)of->levels[2],
-                                             rows, combination_draw(of, DRAW_HIDDEN));
-    ln_convention convention = convention_of(of);
-    return problem_dense(&convention, storage, param,
-                         of->rows ? of->rows : drawn_rows(of, rows, hidden), hidden);
-}
-
-/* Elements between rows: 1; what makes whole vectors; more than a row. */
-static size_t gap_of(const combination *of, size_t factor, size_t hidden)
-{
-    uint64_t drawn = combination_draw(of, factor);
-    switch (of->levels[factor]) {
-    case 1:
-        return 1 + drawn % 7;
-    case 2:
-        return 16 * (1 + drawn % 4) - (drawn & 64 ? hidden % 16 : 0);
-    case 3:
-        return hidden + drawn % 300;
-    default:
-        return 0;
+    const range *level = rows_of(table, (size_t)of->levels[0]);
+    const ln_convention convention = convention_of(of);
+    size_t hidden = of->hidden, rows = of->rows, first = level->first, last = level->last;
+    if (hidden == 0)
+        hidden = find_hidden(table, (size_t)of->levels[1], (size_t)of->levels[2], level,
+                             combination_draw(of, DRAW_HIDDEN));
+    if (rows == 0) {
+        const size_t cheap = CHEAP_ELEMENTS / parts[of->levels[AT_THREADS]] / hidden;
+        if (table->large && COMBINATION_ELEMENTS / hidden >= first)
+            first = COMBINATION_ELEMENTS / hidden + 1;
+        last = cheap > first && cheap < last ? cheap : cheap <= first ? first : last;
+        rows = first + combination_draw(of, DRAW_ROWS) % (last - first + 1);
     }
+    return problem_dense(&convention, storage, param, rows, hidden);
 }
 
-/* On a line: the first of its page, that of timing, or any. */
-static size_t offset_of(const combination *of, size_t factor, size_t element)
-{
-    enum { LINE = 64, LINES = 64, TIMED = 32 };
-    uint64_t drawn = combination_draw(of, factor);
-    size_t line = drawn % 4 == 0 ? 0 : drawn % 4 == 1 ? TIMED : drawn / 4 % LINES;
-    switch (of->levels[factor]) {
-    case 1:
-        return line * LINE + element;
-    case 2:
-        return line * LINE + LINE - element;
-    default:
-        return line * LINE;
-    }
-}
-
+/* What a factor's level says of the call. A table's gap is 1 element or so, what makes whole vectors, or more
+ * than a row. An address is about a line: the first of its page, that of timing, or any. */
 static void lay_out(const combination *of, size_t f, size_t element, size_t hidden,
                     call_layout *made)
 {
     const call_factor *own = &of->table->factors[f];
     const operation *what = operations[of->table->operation];
+    enum { LINE = 64, LINES = 64, TIMED = 32 };
     const int8_t level = of->levels[f];
+    const uint64_t drawn = combination_draw(of, f);
+    const size_t line = drawn % 4 == 0 ? 0 : drawn % 4 == 1 ? TIMED : drawn / 4 % LINES;
     tensor_layout *tensor = &made->tensors[own->of];
     switch (own->kind) {
     case FACTOR_THREADS:
@@ -501,11 +436,14 @@ static void lay_out(const combination *of, size_t f, size_t element, size_t hidd
             tensor->lies_in = place_taken(what, own->of, level);
         break;
     case FACTOR_STRIDE:
-        tensor->gap = gap_of(of, f, hidden);
+        tensor->gap = level == 1   ? 1 + drawn % 7
+                      : level == 2 ? 16 * (1 + drawn % 4) - (drawn & 64 ? hidden % 16 : 0)
+                      : level == 3 ? hidden + drawn % 300
+                                   : 0;
         break;
     case FACTOR_ADDRESS:
         tensor->place = level == 3 ? GUARD_BEHIND : GUARD_TIMED;
-        tensor->offset = offset_of(of, f, element);
+        tensor->offset = line * LINE + (level == 1 ? element : level == 2 ? LINE - element : 0);
         break;
     default:
         break;
@@ -519,13 +457,11 @@ call_layout combination_layout(const combination *of, ln_type storage, ln_type p
     call_layout made = {.at_once = 1};
     for (size_t i = 0; i < what->count; i++)
         made.tensors[i] = (tensor_layout){.lies_in = i, .place = GUARD_TIMED};
-    for (size_t f = 0; f < of->table->count; f++)
-        if (f >= 3)
-            lay_out(of, f,
-                    dtype_size(what->roles[of->table->factors[f].of].type == TYPE_PARAMETER
-                                   ? param
-                                   : storage),
-                    hidden, &made);
+    for (size_t f = AT_CONTENTS; f < of->table->count; f++)
+        lay_out(of, f,
+                dtype_size(what->roles[of->table->factors[f].of].type == TYPE_PARAMETER ? param
+                                                                                        : storage),
+                hidden, &made);
     for (size_t i = 0; i < what->count; i++)
         made.tensors[i].gap = made.tensors[made.tensors[i].lies_in].gap;
     return made;
@@ -533,48 +469,68 @@ call_layout combination_layout(const combination *of, ln_type storage, ln_type p
 
 /* ---- in words ---- */
 
-const char *factor_describe(const combination *of, size_t f, char *text, size_t size)
+uint64_t combination_factors(const combination *of)
+{
+    uint64_t factors = 0;
+    for (size_t f = 0; f < of->table->count; f++) {
+        const call_factor *own = &of->table->factors[f];
+        bool idle = of->instead && (own->kind == FACTOR_CONVENTION || own->kind == FACTOR_EPS);
+        factors |= (uint64_t)(!idle && of->levels[f] != own->plain) << f;
+    }
+    return factors;
+}
+
+/* "residual", "x 4 bytes off a line", "2 threads at once": nothing of a plain level but of the shape. */
+static void describe_factor(const combination *of, size_t f, char *text, size_t size)
 {
     const call_factor *own = &of->table->factors[f];
     const operation *what = operations[of->table->operation];
-    const char *role = own->kind == FACTOR_CONVENTION ? NULL : what->roles[own->of].name,
-               *word = NULL;
+    const int8_t level = of->levels[f];
+    const char *word = level < 0 ? NULL : own->words[level];
     const convention_field *field;
     const range *rows;
     size_t taken;
     *text = '\0';
-    if (of->levels[f] >= 0)
-        word = own->words[of->levels[f]];
     switch (own->kind) {
     case FACTOR_PLACE:
-        taken = place_taken(what, own->of, of->levels[f]);
+        taken = place_taken(what, own->of, level);
         if (taken != ROLES_MOST)
-            snprintf(text, size, "%s in %s's place", role, what->roles[taken].name);
-        else if (of->levels[f] > 0)
-            snprintf(text, size, "%s", role);
+            snprintf(text, size, "%s in %s's place", what->roles[own->of].name,
+                     what->roles[taken].name);
+        else if (level > 0)
+            snprintf(text, size, "%s", what->roles[own->of].name);
         break;
     case FACTOR_ROWS:
-        rows = rows_of(of->table, (size_t)of->levels[f]);
+        rows = rows_of(of->table, (size_t)level);
         if (rows->last == 1)
             snprintf(text, size, "one row");
-        else if (of->levels[f] > 0)
+        else if (level > 0)
             snprintf(text, size, "%zu to %zu rows", rows->first, rows->last);
         break;
     case FACTOR_CONVENTION:
         field = &what->fields[own->of];
-        if (of->levels[f] != own->plain && !of->instead)
-            snprintf(text, size, "%s%s%s", field->name, field->eps && of->levels[f] ? "@" : "=",
-                     field->eps && !of->levels[f] ? "0" : field->words[of->levels[f]]);
-        break;
-    case FACTOR_THERE:
-    case FACTOR_STRIDE:
-    case FACTOR_ADDRESS:
-    case FACTOR_PARAMETER:
-        if (word)
-            snprintf(text, size, word, role);
+        if (level != own->plain && !of->instead)
+            snprintf(text, size, "%s%s%s", field->name, field->eps && level ? "@" : "=",
+                     field->eps && !level ? "0" : field->words[level]);
         break;
     default:
-        snprintf(text, size, "%s", word && !(own->kind == FACTOR_EPS && of->instead) ? word : "");
+        if (word && !(own->kind == FACTOR_EPS && of->instead))
+            snprintf(text, size, word, what->roles[own->of].name);
     }
+}
+
+const char *combination_describe(const combination *of, uint64_t factors, char *text, size_t size)
+{
+    char word[CONVENTION_MAX_LENGTH];
+    size_t used = 0;
+    *text = '\0';
+    for (size_t f = 0; f < of->table->count && used < size; f++) {
+        describe_factor(of, f, word, sizeof word);
+        if (factors >> f & 1 && *word)
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", word);
+    }
+    if (of->instead && !convention_equal(of->instead, &of->table->plain) && used < size)
+        snprintf(text + used, size - used, "%sunder %s", used ? ", " : "",
+                 convention_label(of->instead, word));
     return text;
 }

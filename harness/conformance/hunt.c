@@ -1,14 +1,13 @@
 /* The climbs of a hunt: from a row of some family, the best of a batch of changed rows again and
  * again, until nothing gets worse for the kernel any more. And the file of the finds. */
-#include "domain/convention.h"
 #include "base/allocate.h"
-#include "base/progress.h"
-#include "conformance/hunt.h"
-#include "inputs/inputs.h"
 #include "base/files.h"
 #include "base/program.h"
-#include "base/text.h"
 #include "base/random.h"
+#include "base/text.h"
+#include "conformance/conformance.h"
+#include "domain/convention.h"
+#include "inputs/inputs.h"
 #include "metrics/storage.h"
 #include <math.h>
 #include <stdlib.h>
@@ -70,11 +69,6 @@ static void change_bits(const changing *row, size_t i, unsigned flipped, int ste
         memcpy(element, &bits, size);
 }
 
-static double power_of_half(unsigned exponent)
-{
-    return 1.0 / (double)(UINT64_C(1) << exponent);
-}
-
 /* p of the type: parts of an element below 2^-p are none. */
 static unsigned precision_of(ln_type type)
 {
@@ -114,7 +108,7 @@ static void move_element(hunt_random *random, const changing *row)
     default:
         put_element(row, i,
                     at(row, j) *
-                        (1 + sign * power_of_half((drawn >> 16) % precision_of(row->type))));
+                        (1 + sign * ldexp(1, -(int)((drawn >> 16) % precision_of(row->type)))));
     }
 }
 
@@ -125,7 +119,7 @@ static void move_row(hunt_random *random, const changing *row)
     size_t first = draw_column(random, hidden), second = draw_column(random, hidden);
     uint32_t drawn = hunt_draw(random);
     double sign = drawn & 0x100 ? 1 : -1;
-    double part = power_of_half((drawn >> 16) % precision_of(row->type));
+    double part = ldexp(1, -(int)((drawn >> 16) % precision_of(row->type)));
     size_t length = 1 + second % 16;
     switch (drawn % 4) {
     case 0: { /* shift by a part of some element */
@@ -196,15 +190,6 @@ static void give_up(hunt_state *hunt)
     interrupt_forgive();
 }
 
-static bool must_stop(hunt_state *hunt)
-{
-    if (hunt->until > 0 && seconds_now() >= hunt->until)
-        hunt->cut = true;
-    if (interrupted())
-        give_up(hunt);
-    return hunt->cut;
-}
-
 void hunt_begin(hunt_state *hunt)
 {
     const hunt_settings *settings = &hunt->settings;
@@ -226,13 +211,6 @@ static void block_of(hunt_state *hunt, const void *rows, size_t count, judge_blo
     judge_block_from(hunt->judge, block, &call);
 }
 
-/* What a row counts: -1 for one that does not, as where a kernel's bound makes no claim. */
-static double score_of(const hunt_state *hunt, const row_score *row)
-{
-    bool unclaimed = hunt->kernel->facts.has_bound && !isfinite(row->bound_row_ulp);
-    return isnan(row->kappa) || unclaimed ? -1 : row->row_ulp;
-}
-
 /* 0: the kernel failed; 1: a wrong class; 2: an error. */
 static int rank(const worst_row *find)
 {
@@ -250,23 +228,8 @@ static bool comes_before(const worst_row *a, const worst_row *b)
     return a->restart < b->restart;
 }
 
-/* Sorts it in, and takes what it owns. What falls behind the last is freed. */
-static void keep_find(hunt_state *hunt, worst_row *find)
-{
-    if (hunt->find_count == HUNT_FINDS) {
-        if (!comes_before(find, &hunt->finds[HUNT_FINDS - 1])) {
-            worst_row_free(find);
-            return;
-        }
-        worst_row_free(&hunt->finds[--hunt->find_count]);
-    }
-    size_t at = hunt->find_count++;
-    for (; at > 0 && comes_before(find, &hunt->finds[at - 1]); at--)
-        hunt->finds[at] = hunt->finds[at - 1];
-    hunt->finds[at] = *find;
-}
-
-/* Judges the rows as a find is judged when it is replayed, and keeps them. */
+/* Judges the rows as a find is judged when it is replayed, and sorts them into the finds, the last of which falls
+ * out where there are too many. False: interrupted. */
 static bool make_find(hill_climb *climb, const void *rows, size_t count, double score)
 {
     hunt_state *hunt = climb->hunt;
@@ -275,7 +238,7 @@ static bool make_find(hill_climb *climb, const void *rows, size_t count, double 
     case_judgement judgement;
     block_of(hunt, rows, count, &block);
     judge_kernel(hunt->judge, &block, hunt->kernel, &judgement);
-    /* It did well a moment ago: once more, as in try_step(). */
+    /* It did well a moment ago: once more, as in make_step(). */
     if (isfinite(score) && verdict_exit_code(&judgement.verdict) == EXIT_CODE_KERNEL_FAILED)
         judge_kernel(hunt->judge, &block, hunt->kernel, &judgement);
     if (!interrupted()) {
@@ -292,7 +255,17 @@ static bool make_find(hill_climb *climb, const void *rows, size_t count, double 
                  starts[climb->number % STARTS], climb->steps);
         find.score = score;
         find.restart = climb->number;
-        keep_find(hunt, &find);
+        size_t at = hunt->find_count;
+        for (; at > 0 && comes_before(&find, &hunt->finds[at - 1]); at--)
+            ;
+        worst_row *last = &hunt->finds[HUNT_FINDS - 1];
+        worst_row_free(at == HUNT_FINDS ? &find : last);
+        if (at < HUNT_FINDS) {
+            hunt->find_count += hunt->find_count < HUNT_FINDS;
+            memmove(&hunt->finds[at + 1], &hunt->finds[at],
+                    (hunt->find_count - 1 - at) * sizeof find);
+            hunt->finds[at] = find;
+        }
     }
     judge_block_free(&block);
     return !interrupted();
@@ -312,7 +285,7 @@ static bool find_failure(hill_climb *climb, const case_verdict *verdict)
         struct case_verdict alone;
         judge_block block;
         block_of(hunt, climb->batch + row * row_bytes, 1, &block);
-        judge_score(hunt->judge, &block, hunt->kernel, false, &score, &alone);
+        judge_score(hunt->judge, &block, hunt->kernel, &score, &alone);
         judge_block_free(&block);
         if (interrupted())
             return false;
@@ -323,10 +296,17 @@ static bool find_failure(hill_climb *climb, const case_verdict *verdict)
                            : make_find(climb, climb->batch, BATCH, INFINITY);
 }
 
-/* The changed rows of the next step. */
-static void change_rows(hill_climb *climb)
+/* Judges a batch of changed rows and moves to the best of them, if it is no better for the kernel than the climb's
+ * own. A kernel that fails is asked once more, since a worker that somebody killed tells nothing of it. False:
+ * interrupted. */
+static bool make_step(hill_climb *climb)
 {
-    const hunt_settings *settings = &climb->hunt->settings;
+    hunt_state *hunt = climb->hunt;
+    const hunt_settings *settings = &hunt->settings;
+    row_score scores[BATCH];
+    case_verdict verdict = {.kind = VERDICT_RIGHT};
+    size_t best = 0;
+    double score = -INFINITY;
     for (size_t row = 0; row < BATCH; row++) {
         char *changed = climb->batch + row * climb->row_bytes;
         memcpy(changed, climb->row, climb->row_bytes);
@@ -335,16 +315,21 @@ static void change_rows(hill_climb *climb)
             hunt_mutate(&climb->random, settings->storage, changed, settings->hidden);
     }
     climb->steps++;
-    climb->hunt->rows += BATCH;
-}
-
-/* To the best row of the step, if it is no better for the kernel than the climb's own. */
-static void move_on(hill_climb *climb, const row_score scores[BATCH])
-{
-    size_t best = 0;
-    double score = -INFINITY;
+    hunt->rows += BATCH;
+    for (int turn = 0; turn == 0 || (turn == 1 && verdict.kind != VERDICT_RIGHT); turn++) {
+        judge_block block;
+        block_of(hunt, climb->batch, BATCH, &block);
+        judge_score(hunt->judge, &block, hunt->kernel, scores, &verdict);
+        judge_block_free(&block);
+        if (interrupted())
+            return false;
+    }
+    if (verdict.kind != VERDICT_RIGHT)
+        return find_failure(climb, &verdict);
     for (size_t row = 0; row < BATCH; row++) {
-        double here = score_of(climb->hunt, &scores[row]);
+        /* A row does not count where a kernel's bound makes no claim. */
+        bool unclaimed = hunt->kernel->facts.has_bound && !isfinite(scores[row].bound_row_ulp);
+        double here = isnan(scores[row].kappa) || unclaimed ? -1 : scores[row].row_ulp;
         if (here > score) {
             score = here;
             best = row;
@@ -358,27 +343,6 @@ static void move_on(hill_climb *climb, const row_score scores[BATCH])
     }
     climb->ended =
         climb->score == INFINITY || climb->steps == MOST_STEPS || climb->stall == MOST_STALL;
-}
-
-/* A kernel that fails is asked once more, since a worker that somebody killed tells nothing of it. */
-static bool make_step(hill_climb *climb)
-{
-    hunt_state *hunt = climb->hunt;
-    row_score scores[BATCH];
-    case_verdict verdict = {.kind = VERDICT_RIGHT};
-    change_rows(climb);
-    for (int turn = 0; turn == 0 || (turn == 1 && verdict.kind != VERDICT_RIGHT); turn++) {
-        judge_block block;
-        block_of(hunt, climb->batch, BATCH, &block);
-        judge_score(hunt->judge, &block, hunt->kernel, hunt->kernel->facts.has_bound, scores,
-                    &verdict);
-        judge_block_free(&block);
-        if (interrupted())
-            return false;
-    }
-    if (verdict.kind != VERDICT_RIGHT)
-        return find_failure(climb, &verdict);
-    move_on(climb, scores);
     return true;
 }
 
@@ -395,9 +359,12 @@ void hunt_climb(hunt_state *hunt, uint64_t number)
                         .random = {.seed = settings->seed, .restart = number}};
     input_rows(starts[number % STARTS], settings->storage, settings->seed,
                hunt_draw(&climb.random) % 4096, 1, settings->hidden, climb.row);
-    while (!climb.ended && !must_stop(hunt))
-        if (!make_step(&climb))
+    while (!climb.ended && !hunt->cut) {
+        if (hunt->until > 0 && seconds_now() >= hunt->until)
+            hunt->cut = true;
+        else if (interrupted() || !make_step(&climb))
             give_up(hunt);
+    }
     hunt->done += climb.ended;
     if (!climb.failed && climb.score >= 0 && !make_find(&climb, climb.row, 1, climb.score))
         give_up(hunt);

@@ -1,10 +1,11 @@
-/* What the files of this folder share. */
+/* What the files of this folder share, and liblnjudge, which runs the same problems in its own process. */
 #ifndef LNBENCH_CONFORMANCE_INTERNAL_H
 #define LNBENCH_CONFORMANCE_INTERNAL_H
 
+#include "conformance/conformance.h"
 #include "judge/judge.h"
+#include "judge/position.h"
 #include "judge/runner.h"
-#include "conformance/checks.h"
 
 /* ---- one call (call.c) ---- */
 
@@ -14,11 +15,7 @@ static inline char *judge_memory(const row_judge *judge, off_t at)
     return at < 0 ? NULL : judge->runner->memory + at;
 }
 
-/* Room for so many bytes there. */
-void judge_reach(row_judge *judge, size_t bytes);
-
-/* Writes a block's inputs into the worker's memory, where the last order did not have them there, and fills
- * the order's problem and offsets. */
+/* Writes a block's inputs into the worker's memory and fills the order's problem and offsets. */
 void judge_place(row_judge *judge, const judge_block *block, work_order *order);
 
 /* Sends an order that is placed; the runner has so many seconds more than settings.deadline_seconds. False:
@@ -26,12 +23,13 @@ void judge_place(row_judge *judge, const judge_block *block, work_order *order);
 bool judge_ask(row_judge *judge, const work_order *order, double more_seconds, worker_reply *reply,
                case_verdict *verdict);
 
-/* Runs a kernel in one layout, or as an order to judge says; problem and offsets are filled in. Outputs go to
- * `computed` and into the judge. False: it failed, or what came beside y is wrong; see verdict. */
+/* An order to judge a kernel on the block in this layout. */
+work_order judge_order(layout_name name, const judge_block *block, const kernel_entry *kernel);
+
+/* Runs a kernel as an order to judge says; problem and offsets are filled in. Outputs go to `computed` and into
+ * the judge. False: it failed, or what came beside y is wrong; see verdict. */
 bool judge_run(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
-               layout_name name, void *computed, case_verdict *verdict);
-bool judge_run_as(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
-                  work_order *order, void *computed, case_verdict *verdict);
+               work_order *order, void *computed, case_verdict *verdict);
 
 /* What came beside y: statistics into the judge, the sum held to its one right value. False: it is
  * wrong, see verdict. */
@@ -44,28 +42,23 @@ bool judge_bounds(row_judge *judge, const judge_block *block, const kernel_entry
                   case_verdict *verdict);
 
 /* Orders that are sent together before their answers are wanted, so that a message has many of them.
- * judge_bounds(), judge_run() and judge_run_as() take an answer from there if the next one is to their
- * order, and else ask.
+ * judge_bounds() and judge_run() take an answer from there if the next one is to their order, and else ask.
  *
  *     batch_begin(judge);
- *     batch_add_bounds(judge, block, kernel);
- *     batch_add(judge, block, &order);                   // as often as batch_has_room()
+ *     batch_add(judge, block, kernel, &order, 1);        // as often as it is true
  *     batch_send(judge);
  *     judge_bounds(judge, block, kernel, ...);           // in that order
- *     judge_run_as(judge, block, kernel, &order, ...);
+ *     judge_run(judge, block, kernel, &order, ...);
  */
 void batch_begin(row_judge *judge);
-bool batch_has_room(const row_judge *judge, size_t orders);
-void batch_add(row_judge *judge, const judge_block *block, const work_order *order);
-void batch_add_bounds(row_judge *judge, const judge_block *block, const kernel_entry *kernel);
+/* The orders for the kernel's bounds of the block's rows, and these. False: there is no room for all of them. */
+bool batch_add(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
+               const work_order *orders, size_t count);
 void batch_send(row_judge *judge);
 /* Whether answers are left that were not asked for. */
 bool batch_is_waiting(const row_judge *judge);
 
-/* As judge_kernel(), without a word of what loading the kernel changed; and that word: where loading
- * it set floating-point control, a verdict that could stand otherwise is state-changed. */
-void judge_as_it_is(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
-                    case_judgement *judgement);
+/* Where loading the kernel set floating-point control: a verdict that could stand otherwise is state-changed. */
 void blame_load(const kernel_entry *kernel, case_judgement *judgement);
 
 /* A block without the rows that come again. */
@@ -74,19 +67,48 @@ judge_block judge_head(const judge_block *block);
 /* What the judge needs to know of a kernel. */
 judged_kind judged_kind_of(const kernel_entry *kernel, bool has_bound);
 
-/* ---- checks ---- */
+/* One block's error, bound and bits into the figures of all. */
+void judge_add_figures(case_judgement *all, const case_judgement *one);
 
-/* Kernels that claim to be correctly rounded (exact.c). */
-size_t exact_blocks(ln_operation kind);
-ln_problem exact_problem(const conformance_task *task, size_t index);
-void exact_make(row_judge *judge, const conformance_task *task, size_t index, judge_block *block);
-/* As judge_kernel(). What is not the correctly rounded value is inaccurate. */
-void exact_judge(row_judge *judge, const judge_block *block, size_t index,
-                 const kernel_entry *kernel, case_judgement *judgement);
+/* ---- a kernel on the problems of the covering array (covering_run.c) ----
+ *
+ *     covering_run run = {.judge = judge, .kernel = kernel, .first = &convention};
+ *     for (...)
+ *         covering_run_ask(&run, &asked, &block, &judgement);
+ *     covering_run_conclude(&run, &verdict);
+ *     position_free(&run.errors);
+ */
+typedef struct covering_run {
+    row_judge *judge;
+    const kernel_entry *kernel;
+    const ln_convention *first; /* of the run; borrowed */
+    unsigned given, left_out;   /* numbers a row, by role: in a call that asked for them */
+    position_errors errors;     /* by position, of all problems */
+    mistakes_seen mistakes;
+    bool has_bound;
+    size_t judged, declined;
+    faults_seen limits; /* and the first of them */
+    combination limit_of;
+    case_verdict limit;
+} covering_run;
 
-/* A kernel on the problems of a task of combinations (covering_run.c). */
-void run_combinations(row_judge *judge, const conformance_task *task,
-                      const conformance_blocks *blocks, const kernel_entry *kernel,
+/* One problem, or as much of it as the kernel takes: *asked becomes that. Block NULL: on rows of its own. */
+void covering_run_ask(covering_run *run, combination *asked, const judge_block *block,
                       case_judgement *judgement);
+/* Of one that is wrong: what explains it; covering_run_ask() does so. And the one mistake that explains all
+ * of them, at two hidden sizes or more, in words that follow SAYS_MISTAKE; false: there is none. */
+void covering_run_note(covering_run *run, size_t hidden, const case_judgement *judgement);
+bool covering_run_mistake(const covering_run *run, const ln_convention *convention,
+                          char why[ROW_FAULT_LENGTH]);
+/* Into a verdict that is right: what all problems together show, and what else there is to say. */
+void covering_run_conclude(const covering_run *run, case_verdict *verdict);
+
+/* All problems of a task. */
+void run_combinations(row_judge *judge, const conformance_blocks *blocks,
+                      const kernel_entry *kernel, case_judgement *judgement);
+
+/* minimize.c. Says in the verdict, which is wrong, what it takes. */
+void minimize_fault(covering_run *run, const combination *asked, const faults_seen *seen,
+                    case_verdict *verdict);
 
 #endif

@@ -1,6 +1,7 @@
 /* Minimizes a failure: finds the smallest set of factors that still shows it (delta debugging, Zeller and
- * Hildebrandt, IEEE TSE 28, 2002). It tries the default problem of the same hidden size, then sets half of the factors to their defaults, and then single ones, as long
- * as the kernel still fails. The fewest rows are found by bisection.
+ * Hildebrandt, IEEE TSE 28, 2002). It tries the default problem of the same hidden size, then
+ * sets half of the factors to their defaults, and then single ones, as long as the kernel still fails. The fewest
+ * rows are found by bisection.
  *
  *     minimize_fault(&run, &asked, &seen, &verdict);
  *     // "only with 9 rows or more, residual (9x257; right at 8 rows; 4x257, plain: pass; right at hidden 8;
@@ -8,8 +9,8 @@
  *
  * "only" stands where the condition separates eight problems of other contents.
  */
-#include "conformance/covering_run.h"
 #include "base/program.h"
+#include "conformance/internal.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -32,26 +33,21 @@ static ln_problem problem_of(const narrowing *in, const combination *of)
     return combination_problem(of, in->of->kernel->facts.storage, in->of->kernel->facts.param);
 }
 
-/* All that shows in numbers is the same. */
-static bool is_same(const narrowing *in, const case_verdict *found)
+/* What becomes of it: the least where it is wrong in the same way, all that shows in numbers being the same. A race
+ * is not met each time: it is asked more often. */
+static verdict_kind ask_combination(narrowing *in, combination tried, bool *same)
 {
     const unsigned numbers =
         1u << VERDICT_INACCURATE | 1u << VERDICT_WRONG_CLASS | 1u << VERDICT_NONDETERMINISTIC;
-    const unsigned both = 1u << in->verdict.kind | 1u << found->kind;
-    return in->verdict.kind == found->kind || (both & ~numbers) == 0;
-}
-
-/* What becomes of it: the least where it is wrong in the same way. A race is not met each time: it is asked
- * more often. */
-static verdict_kind ask_combination(narrowing *in, combination tried, bool *same)
-{
     int times = in->verdict.kind == VERDICT_NONDETERMINISTIC ? RACES : 1;
     case_judgement found = {.verdict.kind = VERDICT_LOST};
     *same = false;
     in->asked++;
     for (int i = 0; i < times && !*same && !interrupted(); i++) {
         covering_run_ask(in->of, &tried, NULL, &found);
-        *same = verdict_is_fault(found.verdict.kind) && is_same(in, &found.verdict);
+        const unsigned both = 1u << in->verdict.kind | 1u << found.verdict.kind;
+        *same = verdict_is_fault(found.verdict.kind) &&
+                (in->verdict.kind == found.verdict.kind || (both & ~numbers) == 0);
         in->unsteady |= *same && i > 0;
     }
     if (*same) {
@@ -85,11 +81,6 @@ static bool without(const narrowing *in, const size_t *factors, size_t count, co
     return factors_settle(table, less->levels);
 }
 
-static bool is_usual(const combination *of)
-{
-    return of->table->alone || (of->instead && convention_equal(of->instead, &of->table->plain));
-}
-
 /* Nothing of the convention but what the run has. */
 static bool make_usual(combination *of)
 {
@@ -101,24 +92,15 @@ static bool make_usual(combination *of)
     return factors_settle(table, of->levels);
 }
 
-/* False: it is not wrong without them. */
-static bool drop(narrowing *in, const size_t *factors, size_t count)
-{
-    combination tried;
-    bool same;
-    in->cut |= in->asked >= ASKED_MOST;
-    if (in->cut || !without(in, factors, count, &tried))
-        return false;
-    ask_combination(in, tried, &same);
-    return same;
-}
-
 /* A kernel that declines one convention is asked under another, which may be any. */
 static bool drop_convention(narrowing *in)
 {
     combination tried = in->least;
+    const factor_table *table = tried.table;
+    const bool usual =
+        table->alone || (tried.instead && convention_equal(tried.instead, &table->plain));
     bool same = false;
-    if (!is_usual(&tried) && make_usual(&tried))
+    if (!usual && make_usual(&tried))
         ask_combination(in, tried, &same);
     return same;
 }
@@ -131,7 +113,11 @@ static void drop_parts(narrowing *in)
         size_t before = count;
         for (size_t i = 0; i < count && !interrupted();) {
             size_t many = part < count - i ? part : count - i;
-            bool dropped = drop(in, factors + i, many);
+            combination tried;
+            bool dropped = false; /* it is wrong without them */
+            in->cut |= in->asked >= ASKED_MOST;
+            if (!in->cut && without(in, factors + i, many, &tried))
+                ask_combination(in, tried, &dropped);
             count = list_factors(&in->least, factors);
             i += dropped ? 0 : many;
         }
@@ -139,27 +125,15 @@ static void drop_parts(narrowing *in)
     }
 }
 
-/* An output that has to be there may as well lie in a place of its own. */
-static void try_own_places(narrowing *in)
-{
-    const factor_table *table = in->least.table;
-    bool same;
-    for (size_t f = 0; f < table->count && !interrupted(); f++) {
-        const call_factor *own = &table->factors[f];
-        if (own->kind != FACTOR_PLACE)
-            continue;
-        combination tried = in->least;
-        tried.levels[f] = operations[table->operation]->roles[own->of].optional;
-        if (in->least.levels[f] > tried.levels[f] && factors_allow(table, tried.levels))
-            ask_combination(in, tried, &same);
-    }
-}
-
-/* Those that loops in steps of 8 and 16 end at or not, a long one, and the neighbours. */
-static size_t list_sizes(size_t hidden, size_t sizes[10])
+/* "; right at hidden 8, 16; wrong at 13". Tried are sizes that loops in steps of 8 and 16 end at or not, a long one,
+ * and the neighbours, in rising order. */
+static void try_sizes(narrowing *in, size_t hidden, char *text, size_t size)
 {
     static const size_t usual[] = {8, 13, 16, 31, 64, 257, 1024, 4097, SIZE_MAX};
-    size_t count = 0;
+    size_t sizes[10], count = 0;
+    char lists[2][64] = {"", ""};
+    const narrowing kept = *in;
+    narrowing told = *in; /* the size that tells more */
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
         for (size_t near = hidden - 1; near <= hidden + 1; near += 2)
             if (near > 1 && near < usual[i] && (i == 0 || near > usual[i - 1]))
@@ -167,16 +141,6 @@ static size_t list_sizes(size_t hidden, size_t sizes[10])
         if (usual[i] != hidden && usual[i] != SIZE_MAX)
             sizes[count++] = usual[i];
     }
-    return count;
-}
-
-/* "; right at hidden 8, 16; wrong at 13" */
-static void try_sizes(narrowing *in, size_t hidden, char *text, size_t size)
-{
-    size_t sizes[10], count = list_sizes(hidden, sizes);
-    char lists[2][64] = {"", ""};
-    const narrowing kept = *in;
-    narrowing told = *in; /* the size that tells more */
     for (size_t i = 0; i < count && !interrupted(); i++) {
         combination tried = kept.least;
         bool same;
@@ -222,18 +186,28 @@ static verdict_kind ask_plain(narrowing *in, bool *same)
     return ask_combination(in, plain, same);
 }
 
-/* As little as is wrong. What becomes of the plain problem. */
+/* As little as is wrong; and an output that has to be there may as well lie in a place of its own. What becomes of
+ * the plain problem. */
 static verdict_kind narrow_down(narrowing *in)
 {
-    bool plain;
-    verdict_kind of_plain = ask_plain(in, &plain);
-    if (plain)
+    const factor_table *table = in->least.table;
+    bool same;
+    verdict_kind of_plain = ask_plain(in, &same);
+    if (same)
         return of_plain;
     drop_convention(in);
     drop_parts(in);
     if (drop_convention(in)) /* it may have become another on the way */
         drop_parts(in);
-    try_own_places(in);
+    for (size_t f = 0; f < table->count && !interrupted(); f++) {
+        const call_factor *own = &table->factors[f];
+        if (own->kind != FACTOR_PLACE)
+            continue;
+        combination tried = in->least;
+        tried.levels[f] = operations[table->operation]->roles[own->of].optional;
+        if (in->least.levels[f] > tried.levels[f] && factors_allow(table, tried.levels))
+            ask_combination(in, tried, &same);
+    }
     return of_plain;
 }
 
@@ -287,19 +261,6 @@ static bool is_condition(narrowing *in)
     return fine;
 }
 
-/* What is out of the ordinary, in all that were wrong where there are several, before what was said without it. */
-static void name_shared(const narrowing *in, const faults_seen *seen, const char *where,
-                        case_verdict *verdict)
-{
-    char words[400];
-    const char *detail = strstr(verdict->detail, ": ");
-    combination_describe(&in->least, seen->factors, words, sizeof words);
-    verdict_say(verdict, "%s, %s%s: %s%s", where, words,
-                seen->count > 1 ? " as all that are wrong" : "",
-                detail ? detail + 2 : verdict->detail,
-                verdict->kind == VERDICT_TIMEOUT ? "" : "; asked alone, it is not wrong");
-}
-
 /* "257 rows or more, residual": of the least, whose rows may have been found. */
 static void say_factors(const narrowing *in, size_t rows, char *words, size_t size)
 {
@@ -318,7 +279,7 @@ void minimize_fault(covering_run *of, const combination *asked, const faults_see
 {
     ln_problem problem =
         combination_problem(asked, of->kernel->facts.storage, of->kernel->facts.param);
-    char words[256], sizes[160] = "", where[48], rows[64] = "", why[ROW_FAULT_LENGTH];
+    char words[400], sizes[160] = "", where[48], rows[64] = "", why[ROW_FAULT_LENGTH];
     narrowing in = {.of = of, .least = *asked, .verdict = *verdict};
     bool same = false;
     in.least.hidden = problem.hidden;
@@ -326,8 +287,13 @@ void minimize_fault(covering_run *of, const combination *asked, const faults_see
     snprintf(where, sizeof where, "%zux%zu", problem.rows, problem.hidden);
     if (verdict->kind != VERDICT_TIMEOUT) /* each question would take as long */
         ask_combination(&in, in.least, &same);
-    if (!same) {
-        name_shared(&in, seen, where, verdict);
+    if (!same) { /* what is out of the ordinary, in all that were wrong, before what was said without it */
+        const char *detail = strstr(verdict->detail, ": ");
+        combination_describe(&in.least, seen->factors, words, sizeof words);
+        verdict_say(verdict, "%s, %s%s: %s%s", where, words,
+                    seen->count > 1 ? " as all that are wrong" : "",
+                    detail ? detail + 2 : verdict->detail,
+                    verdict->kind == VERDICT_TIMEOUT ? "" : "; asked alone, it is not wrong");
         return;
     }
     verdict_kind of_plain = narrow_down(&in);

@@ -1,10 +1,194 @@
-#include "conformance/problems.h"
+/* The problems of the covering array: the generator of covering arrays; which problems there are; and their rows
+ * with the answers. */
 #include "base/allocate.h"
+#include "base/random.h"
+#include "conformance/problems.h"
 #include "domain/convention.h"
 #include "inputs/inputs.h"
 #include "metrics/storage.h"
 #include <math.h>
 #include <stdio.h>
+
+/* ---- covering arrays ---- */
+
+enum { CANDIDATES = 6, OPEN = 1, GIVEN_UP = 2 };
+
+#define EACH_THREE(made, a, b, c)                                                                  \
+    for (size_t c = (made)->first_last; c < (made)->factors; c++)                                  \
+        for (size_t b = 1; b < c; b++)                                                             \
+            for (size_t a = 0; a < b; a++)
+
+/* Tuples have three factors a < b < c; the third of pairs has a single level and is behind all others. */
+typedef struct generator {
+    const covering_question *asked;
+    size_t factors, levels[COVERING_FACTORS + 1], first_last; /* the least c */
+    size_t begin[COVERING_FACTORS + 1][COVERING_FACTORS + 1][COVERING_FACTORS + 1];
+    unsigned char *open; /* a tuple each: OPEN until it is covered */
+    size_t room, left, given_up;
+    uint64_t random;
+} generator;
+
+/* One entry while it is made: its factors in the order in which they were set. */
+typedef struct candidate {
+    int8_t levels[COVERING_FACTORS + 1];
+    size_t set[COVERING_FACTORS + 1], count, gain;
+} candidate;
+
+static size_t below(generator *made, size_t limit)
+{
+    return (size_t)((splitmix64(&made->random) >> 32) * limit >> 32);
+}
+
+static unsigned char *tuple_at(const generator *made, const int8_t *levels, size_t a, size_t b,
+                               size_t c)
+{
+    size_t low = a < b ? a : b, high = a < b ? b : a;
+    a = c < low ? c : low;
+    b = c < low ? low : c < high ? c : high;
+    c = c < high ? high : c;
+    size_t within = ((size_t)levels[a] * made->levels[b] + (size_t)levels[b]) * made->levels[c];
+    return made->open + made->begin[a][b][c] + within + (size_t)levels[c];
+}
+
+static void set_level(candidate *of, size_t factor, size_t level)
+{
+    of->levels[factor] = (int8_t)level;
+    of->set[of->count++] = factor;
+}
+
+/* Of the levels that can stand with the others one that covers most; false: there is none. Of pairs the third
+ * factor was set first. */
+static bool choose_level(generator *made, candidate *of, size_t factor)
+{
+    size_t best = 0, ties = 0, chosen = 0, gains[COVERING_LEVELS] = {0};
+    of->levels[factor] = 0;
+    for (size_t i = 1; i < of->count; i++)
+        for (size_t j = 0; j < (made->asked->strength == 2 ? 1 : i); j++) {
+            const size_t a = of->set[i], b = of->set[j];
+            const unsigned char *first = tuple_at(made, of->levels, a, b, factor);
+            /* how far the factor's levels lie apart among tuples of it and the two others */
+            const size_t stride =
+                (factor < a ? made->levels[a] : 1) * (factor < b ? made->levels[b] : 1);
+            for (size_t level = 0; level < made->levels[factor]; level++)
+                gains[level] += first[level * stride] == OPEN;
+        }
+    for (size_t level = 0; level < made->levels[factor]; level++) {
+        of->levels[factor] = (int8_t)level;
+        if (!made->asked->allows(made->asked->context, of->levels))
+            continue;
+        if (ties == 0 || gains[level] > best) {
+            best = gains[level];
+            ties = 0;
+        }
+        if (gains[level] == best && below(made, ++ties) == 0)
+            chosen = level;
+    }
+    set_level(of, factor, chosen);
+    of->gain += best;
+    return ties > 0;
+}
+
+/* How many tuples three factors have; of a number among them the levels. */
+static size_t tuples_of(const generator *made, size_t a, size_t b, size_t c)
+{
+    return made->levels[a] * made->levels[b] * made->levels[c];
+}
+
+static void begin_entry(const generator *made, size_t a, size_t b, size_t c, size_t number,
+                        candidate *begun)
+{
+    const size_t *levels = made->levels;
+    *begun = (candidate){0};
+    memset(begun->levels, LEVEL_OPEN, sizeof begun->levels);
+    set_level(begun, c, number % levels[c]);
+    set_level(begun, b, number / levels[c] % levels[b]);
+    set_level(begun, a, number / levels[c] / levels[b]);
+    begun->gain = 1;
+}
+
+/* An entry that is begun with an open tuple, a drawn one, and completed in a drawn order of factors. *begun: the
+ * tuple. False: it could not be completed. */
+static bool make_entry(generator *made, candidate *of, unsigned char **begun)
+{
+    size_t order[COVERING_FACTORS + 1], from = below(made, made->room);
+    *begun = memchr(made->open + from, OPEN, made->room - from);
+    *begun = *begun ? *begun : memchr(made->open, OPEN, made->room);
+    EACH_THREE(made, a, b, c)
+    {
+        size_t within = (size_t)(*begun - made->open) - made->begin[a][b][c];
+        if (within < tuples_of(made, a, b, c)) /* what is less than 0 is large */
+            begin_entry(made, a, b, c, within, of);
+    }
+    for (size_t i = 0; i < made->factors; i++) {
+        size_t other = below(made, i + 1);
+        order[i] = order[other];
+        order[other] = i;
+    }
+    for (size_t i = 0; i < made->factors; i++)
+        if (of->levels[order[i]] == LEVEL_OPEN && !choose_level(made, of, order[i]))
+            return false;
+    return true;
+}
+
+static void cover(generator *made, const int8_t *levels)
+{
+    EACH_THREE(made, a, b, c)
+    {
+        unsigned char *at = tuple_at(made, levels, a, b, c);
+        made->left -= *at == OPEN;
+        made->given_up -= *at == GIVEN_UP;
+        *at = 0;
+    }
+}
+
+covering_array covering_make(arena *memory, const covering_question *asked)
+{
+    const bool pairs = asked->strength == 2;
+    covering_array array = {.factors = asked->factors,
+                            .entries = arena_new(memory, int8_t, asked->most * asked->factors)};
+    generator *made = allocate(sizeof *made);
+    candidate tried, best;
+    *made = (generator){.asked = asked,
+                        .random = asked->seed,
+                        .factors = asked->factors + pairs,
+                        .first_last = pairs ? asked->factors : 2};
+    memcpy(made->levels, asked->levels, asked->factors * sizeof *made->levels);
+    made->levels[asked->factors] = 1;
+    EACH_THREE(made, a, b, c) /* numbers the tuples */
+    {
+        made->begin[a][b][c] = made->room;
+        made->room += tuples_of(made, a, b, c);
+    }
+    made->open = allocate(made->room + 1);
+    EACH_THREE(made, a, b, c) /* and opens those whose levels can stand together */
+    for (size_t i = 0; i < tuples_of(made, a, b, c); i++) {
+        begin_entry(made, a, b, c, i, &tried);
+        made->left += made->open[made->begin[a][b][c] + i] =
+            asked->allows(asked->context, tried.levels);
+    }
+    array.tuples = made->left;
+    while (made->left > 0 && array.count < asked->most) {
+        unsigned char *begun = NULL;
+        best.gain = 0;
+        for (size_t i = 0; i < CANDIDATES; i++)
+            if (make_entry(made, &tried, &begun) && tried.gain > best.gain)
+                best = tried;
+        if (best.gain == 0) { /* no entry could be made of it, unless it comes with others */
+            *begun = GIVEN_UP;
+            made->left--;
+            made->given_up++;
+            continue;
+        }
+        memcpy(array.entries + array.count++ * asked->factors, best.levels, asked->factors);
+        cover(made, best.levels);
+    }
+    array.covered = (array.tuples -= made->given_up) - made->left;
+    free(made->open);
+    free(made);
+    return array;
+}
+
+/* ---- which problems there are ---- */
 
 enum {
     MOST_SMALL = 900,
@@ -40,19 +224,6 @@ struct combination_set {
     bool sizes_given;
 };
 
-static covering_array cover(arena *memory, const factor_table *table, unsigned strength,
-                            size_t most, uint64_t seed)
-{
-    const covering_question asked = {.factors = table->count,
-                                     .levels = table->levels,
-                                     .strength = strength,
-                                     .most = most,
-                                     .seed = seed,
-                                     .allows = factors_allow,
-                                     .context = table};
-    return covering_make(memory, &asked);
-}
-
 static void add_place(combination_set *set, bool large, size_t entry, size_t hidden)
 {
     set->places[set->count++] = (problem_place){large, entry, hidden};
@@ -79,23 +250,6 @@ static void add_sizes(combination_set *set, size_t third)
 
 /* What the quick plan asks comes first. Of a kernel that takes some hidden sizes alone each problem has one of
  * them. */
-static void order_problems(combination_set *set, const combinations_asked *asked)
-{
-    for (size_t i = 0; asked->hidden_count > 0 && i < set->small.count; i++)
-        add_place(set, false, i, asked->hidden[i % asked->hidden_count]);
-    if (asked->hidden_count > 0)
-        return;
-    add_entries(set, 0, MOST_QUICK);
-    add_sizes(set, 0);
-    if (asked->quick)
-        return;
-    add_entries(set, MOST_QUICK, MOST_SMALL);
-    add_sizes(set, 1);
-    add_sizes(set, 2);
-    for (size_t i = 0; i < set->large.count; i++)
-        add_place(set, true, i, 0);
-}
-
 combination_set *combinations_make(arena *memory, const combinations_asked *asked)
 {
     const ln_operation kind = asked->plain.operation;
@@ -104,33 +258,45 @@ combination_set *combinations_make(arena *memory, const combinations_asked *aske
     set->sizes_given = asked->hidden_count > 0;
     set->table = factors_of(memory, kind, &asked->plain, asked->alone, false);
     set->large_table = factors_of(memory, kind, &asked->plain, asked->alone, true);
-    set->small = cover(memory, set->table, 3, asked->quick ? MOST_QUICK : MOST_SMALL, asked->seed);
-    set->large = cover(memory, set->large_table, 2, asked->quick ? 0 : MOST_LARGE, asked->seed);
+    covering_question question = {.factors = set->table->count,
+                                  .levels = set->table->levels,
+                                  .strength = 3,
+                                  .most = asked->quick ? MOST_QUICK : MOST_SMALL,
+                                  .seed = asked->seed,
+                                  .allows = factors_allow,
+                                  .context = set->table};
+    set->small = covering_make(memory, &question);
+    question.factors = set->large_table->count;
+    question.levels = set->large_table->levels;
+    question.strength = 2;
+    question.most = asked->quick ? 0 : MOST_LARGE;
+    question.context = set->large_table;
+    set->large = covering_make(memory, &question);
     set->places =
         arena_new(memory, problem_place, set->small.count + set->large.count + SWEPT + SAMPLE);
-    order_problems(set, asked);
+    for (size_t i = 0; set->sizes_given && i < set->small.count; i++)
+        add_place(set, false, i, asked->hidden[i % asked->hidden_count]);
+    if (set->sizes_given)
+        return set;
+    add_entries(set, 0, MOST_QUICK);
+    add_sizes(set, 0);
+    if (asked->quick)
+        return set;
+    add_entries(set, MOST_QUICK, MOST_SMALL);
+    add_sizes(set, 1);
+    add_sizes(set, 2);
+    for (size_t i = 0; i < set->large.count; i++)
+        add_place(set, true, i, 0);
     return set;
 }
-
-/* ---- which there are ---- */
 
 size_t combinations_count(const combination_set *set)
 {
     return set->count;
 }
 
-/* The levels of an entry but those that take long: few rows, unless the size is one of few that there are. */
-static void set_size(combination *of, size_t hidden, bool given)
-{
-    of->hidden = hidden;
-    of->levels[factor_find(of->table, FACTOR_THREADS, 0)] = 0;
-    if (!given || combination_problem(of, LN_F32, LN_F32).rows * hidden > COMBINATION_ELEMENTS)
-        of->levels[factor_find(of->table, FACTOR_ROWS, 0)] = 0;
-    for (size_t f = 0; hidden < 129 && f < of->table->count; f++)
-        if (of->table->factors[f].kind == FACTOR_PARAMETER && of->levels[f] == PARAMETER_EXTREME)
-            of->levels[f] = PARAMETER_NORMAL;
-}
-
+/* A problem with a hidden size of its own has the levels of its entry but those that take long: few rows, unless
+ * the size is one of few that there are. */
 combination combinations_at(const combination_set *set, size_t i)
 {
     const problem_place *place = &set->places[i];
@@ -138,8 +304,16 @@ combination combinations_at(const combination_set *set, size_t i)
     combination of = {
         .table = place->large ? set->large_table : set->table, .seed = set->seed, .number = i};
     memcpy(of.levels, covering_entry(array, place->entry), array->factors);
-    if (place->hidden)
-        set_size(&of, place->hidden, set->sizes_given);
+    if (place->hidden == 0)
+        return of;
+    of.hidden = place->hidden;
+    of.levels[factor_find(of.table, FACTOR_THREADS, 0)] = 0;
+    if (!set->sizes_given ||
+        combination_problem(&of, LN_F32, LN_F32).rows * of.hidden > COMBINATION_ELEMENTS)
+        of.levels[factor_find(of.table, FACTOR_ROWS, 0)] = 0;
+    for (size_t f = 0; of.hidden < 129 && f < of.table->count; f++)
+        if (of.table->factors[f].kind == FACTOR_PARAMETER && of.levels[f] == PARAMETER_EXTREME)
+            of.levels[f] = PARAMETER_NORMAL;
     return of;
 }
 
@@ -256,23 +430,6 @@ static void make_special_rows(const combination *of, operation_call *call)
     }
 }
 
-/* Of -1, 0 and 1, and where gamma is stored less 1 of such gamma: all kinds in turn; one alone; or in the
- * first place alone, which is where kernels look. */
-static void make_whole(const combination *of, size_t role, ln_type type, size_t count,
-                       bool less_one, void *values)
-{
-    uint64_t drawn = combination_draw(of, DRAW_PARAMETERS + role), turn = drawn;
-    for (size_t i = 0; i < (drawn % 4 == 2 ? 1 : count);
-         i++, turn = turn * 6364136223846793005u + 1)
-        storage_store(type, values, i,
-                      (double)((drawn % 4 < 2 ? turn >> 40 : drawn >> 40) % 3) - 1 - less_one);
-}
-
-static double subnormal(ln_type storage)
-{
-    return storage == LN_F64 ? 0x1p-1030 : storage == LN_F16 ? 0x1p-16 : 0x1p-130;
-}
-
 /* Of gamma at an end of the range: whether that is the lower one, where results are subnormal. */
 static bool is_subnormal(const combination *of)
 {
@@ -282,35 +439,40 @@ static bool is_subnormal(const combination *of)
 
 static void make_parameter(const combination *of, operation_call *call, size_t role)
 {
+    static const double subnormal[] = {
+        [LN_F32] = 0x1p-130, [LN_F64] = 0x1p-1030, [LN_BF16] = 0x1p-130, [LN_F16] = 0x1p-16};
     const ln_problem *problem = &call->problem;
     void *values = call->inputs[role];
     size_t count = role_columns(&operations[call->operation]->roles[role], &problem->convention,
                                 problem->hidden);
-    uint64_t drawn = combination_draw(of, DRAW_PARAMETERS + role);
+    uint64_t drawn = combination_draw(of, DRAW_PARAMETERS + role), turn = drawn;
     bool less_one = role == ROLE_GAMMA && convention_form(&problem->convention) == LN_AFFINE_GAMMA1;
     switch (level_of(of, FACTOR_PARAMETER, role)) {
     case PARAMETER_WHOLE:
-        make_whole(of, role, problem->param, count, less_one, values);
-        break;
+        /* Of -1, 0 and 1, and where gamma is stored less 1 of such gamma: all kinds in turn; one alone; or in
+         * the first place alone, which is where kernels look. */
+        count = drawn % 4 == 2 ? 1 : count;
+        for (size_t i = 0; i < count; i++, turn = turn * 6364136223846793005u + 1)
+            storage_store(problem->param, values, i,
+                          (double)((drawn % 4 < 2 ? turn >> 40 : drawn >> 40) % 3) - 1 - less_one);
+        return;
     case PARAMETER_SPECIAL: /* an infinite gamma: x s + t, s = gamma rstd, is right and NaN */
         if (role == ROLE_GAMMA)
             store_full_nan(problem->param, values, drawn % count);
         else
             store_special(problem->param, values, drawn % count, drawn >> 32);
-        break;
+        return;
     case PARAMETER_EXTREME:
         for (size_t i = 0; !is_subnormal(of) && i < count; i += 3)
             storage_store(problem->param, values, i,
                           fmin(overflowing(problem->storage), overflowing(problem->param)));
-        if (!is_subnormal(of))
-            break;
-        /* fall through */
+        break;
     default:
-        for (size_t i = 0; is_subnormal(of) && i < count; i++)
-            storage_store(problem->param, values, i,
-                          subnormal(problem->storage) * storage_load(problem->param, values, i));
         break;
     }
+    for (size_t i = 0; is_subnormal(of) && i < count; i++)
+        storage_store(problem->param, values, i,
+                      subnormal[problem->storage] * storage_load(problem->param, values, i));
 }
 
 void combination_block(row_judge *judge, const combination *of, ln_type storage, ln_type param,
@@ -366,29 +528,4 @@ bool combination_without(combination *of, unsigned traits)
     bool changed = memcmp(levels, less.levels, sizeof less.levels) != 0;
     *of = less;
     return changed;
-}
-
-uint64_t combination_factors(const combination *of)
-{
-    uint64_t factors = 0;
-    for (size_t f = 0; f < of->table->count; f++) {
-        const call_factor *own = &of->table->factors[f];
-        bool idle = of->instead && (own->kind == FACTOR_CONVENTION || own->kind == FACTOR_EPS);
-        factors |= (uint64_t)(!idle && of->levels[f] != own->plain) << f;
-    }
-    return factors;
-}
-
-const char *combination_describe(const combination *of, uint64_t factors, char *text, size_t size)
-{
-    char word[CONVENTION_MAX_LENGTH];
-    size_t used = 0;
-    *text = '\0';
-    for (size_t f = 0; f < of->table->count && used < size; f++)
-        if (factors >> f & 1 && *factor_describe(of, f, word, sizeof word))
-            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", word);
-    if (of->instead && !convention_equal(of->instead, &of->table->plain) && used < size)
-        snprintf(text + used, size - used, "%sunder %s", used ? ", " : "",
-                 convention_label(of->instead, word));
-    return text;
 }

@@ -1,5 +1,7 @@
-/* The problems of the covering array: which there are, their rows with the answers, and how a kernel does
- * on one.
+/* The problems of the covering array: few calls in which every three settings of a kernel's surroundings meet
+ * somewhere. The settings ("levels") are those of 27 factors: the shape's, the call's, the contents' and the
+ * convention's. All follow from the operation's table (domain/operation.h), so that a new operation brings its
+ * own.
  *
  *     combination_set *set = combinations_make(&memory, &asked);
  *     for (size_t i = 0; i < combinations_count(set); i++) {
@@ -13,7 +15,143 @@
 #define LNBENCH_PROBLEMS_H
 
 #include "judge/judge.h"
-#include "conformance/factors.h"
+#include "worker/protocol.h"
+
+/* ---- covering arrays (problems.c) ----
+ *
+ *     covering_question asked = {.factors = 27, .levels = levels, .strength = 3, .most = 900, .seed = 1,
+ *                                .allows = allows, .context = &table};
+ *     covering_array array = covering_make(&memory, &asked);
+ *     for (size_t i = 0; i < array.count; i++)
+ *         use(covering_entry(&array, i));                  // a level of each factor
+ *
+ * A fault of a program needs two or three factors to show, seldom more (Kuhn, Wallace and Gallo, IEEE
+ * TSE 30, 2004). The greedy generator is that of AETG (Cohen, Dalal, Fredman and Patton, IEEE TSE 23, 1997). */
+enum { COVERING_FACTORS = 40, COVERING_LEVELS = 16, LEVEL_OPEN = -1 };
+
+typedef struct covering_question {
+    size_t factors;
+    const size_t *levels; /* of each factor */
+    unsigned strength;    /* 2 or 3 */
+    size_t most;          /* entries */
+    uint64_t seed;
+    /* Whether levels can stand together; LEVEL_OPEN: not set yet. */
+    bool (*allows)(const void *context, const int8_t *levels);
+    const void *context;
+} covering_question;
+
+typedef struct covering_array {
+    size_t factors, count;
+    int8_t *entries; /* count x factors */
+    size_t tuples,
+        covered; /* pairs or triples of levels that can stand together; of those, there */
+} covering_array;
+
+/* The same from the same question. */
+covering_array covering_make(arena *memory, const covering_question *asked);
+
+static inline const int8_t *covering_entry(const covering_array *array, size_t i)
+{
+    return array->entries + i * array->factors;
+}
+
+/* ---- factors (factors.c) ----
+ *
+ *     factor_table *table = factors_of(&memory, LN_OPERATION_LAYERNORM, &torch, false, false);
+ *     combination of = {.table = table, .levels = {...}, .seed = 1, .number = 17};
+ *     ln_problem problem = combination_problem(&of, LN_F32, LN_F32);
+ *     call_layout layout = combination_layout(&of, LN_F32, LN_F32);
+ */
+enum { FACTOR_CONVENTIONS = 512 };
+
+typedef enum factor_kind {
+    FACTOR_ROWS,
+    FACTOR_HIDDEN,     /* class of size */
+    FACTOR_REMAINDER,  /* of hidden: of 8, 16, 64, 128 and 256 */
+    FACTOR_CONTENTS,   /* of half of the rows; the others are centred */
+    FACTOR_EPS,        /* size of eps */
+    FACTOR_CONVENTION, /* a field of it */
+    FACTOR_THREADS,
+    FACTOR_CALLS,
+    FACTOR_THERE, /* an optional input, or a number a row, is asked for */
+    FACTOR_PLACE, /* where an output table lies */
+    FACTOR_STRIDE,
+    FACTOR_ADDRESS,
+    FACTOR_PARAMETER, /* contents of a parameter */
+    FACTOR_KINDS
+} factor_kind;
+
+typedef struct call_factor {
+    factor_kind kind;
+    size_t of; /* a role, or a field of the convention */
+    size_t levels;
+    int8_t plain;
+    const char *const *words; /* of each level; "%s": the role's name */
+} call_factor;
+
+typedef struct convention_set {
+    uint64_t words[FACTOR_CONVENTIONS / 64];
+} convention_set;
+
+typedef struct factor_table {
+    ln_operation operation;
+    bool large; /* more than COMBINATION_ELEMENTS */
+    bool alone; /* under the plain convention, and not on every level of its fields */
+    ln_convention plain;
+    size_t count;
+    call_factor factors[COVERING_FACTORS];
+    size_t levels[COVERING_FACTORS];
+    convention_set having[COVERING_FACTORS][COVERING_LEVELS]; /* of factors of the convention */
+    convention_set needing[ROLES_MOST], under_root, with_eps;
+    bool shapes[8][8]
+               [COVERING_LEVELS]; /* rows, hidden, remainder that there are; 0: any, 1: the first */
+} factor_table;
+
+enum { COMBINATION_ELEMENTS = 1 << 18, LARGE_ELEMENTS = 1 << 19 };
+
+/* One problem: a level of each factor, and what is drawn where levels leave it open. */
+typedef struct combination {
+    const factor_table *table;
+    int8_t levels[COVERING_FACTORS];
+    uint64_t seed, number;
+    size_t hidden, rows;          /* not 0: these, whatever the levels say */
+    const ln_convention *instead; /* not NULL: this one, whatever the levels say */
+} combination;
+
+/* `plain`: the convention whose levels are plain. */
+factor_table *factors_of(arena *memory, ln_operation kind, const ln_convention *plain, bool alone,
+                         bool large);
+/* For covering_make(): whether the levels can stand together. */
+bool factors_allow(const void *table, const int8_t *levels);
+/* Makes plain what cannot stand with the others. False: the others can't either. */
+bool factors_settle(const factor_table *table, int8_t *levels);
+/* The factor of a kind, and of a role or field; COVERING_FACTORS: there is none. */
+size_t factor_find(const factor_table *table, factor_kind kind, size_t of);
+/* Another hidden size, with its levels. False: it cannot stand with the others, or is of the large ones. */
+bool factors_set_hidden(combination *of, size_t hidden);
+
+ln_problem combination_problem(const combination *of, ln_type storage, ln_type param);
+/* The same whatever the levels of other factors: from its seed and number. */
+uint64_t combination_draw(const combination *of, uint64_t what);
+call_layout combination_layout(const combination *of, ln_type storage, ln_type param);
+/* A bit for each factor that is not plain. */
+uint64_t combination_factors(const combination *of);
+/* "rows off centre, residual, 2 threads at once": what is not plain of these factors. */
+const char *combination_describe(const combination *of, uint64_t factors, char *text, size_t size);
+
+/* Levels of FACTOR_CONTENTS and FACTOR_PARAMETER. */
+enum {
+    CONTENTS_CENTRED,
+    CONTENTS_OFF_CENTRE,
+    CONTENTS_ABOUT_EPS,
+    CONTENTS_BELOW_EPS,
+    CONTENTS_HUGE,
+    CONTENTS_TINY,
+    CONTENTS_SPECIAL,
+};
+enum { PARAMETER_NORMAL, PARAMETER_WHOLE, PARAMETER_SPECIAL, PARAMETER_EXTREME };
+
+/* ---- problems (problems.c) ---- */
 
 typedef struct combinations_asked {
     ln_convention plain; /* whose operation it is */
@@ -44,13 +182,8 @@ void combination_block(row_judge *judge, const combination *of, ln_type storage,
                        judge_block *block);
 /* Whether errors at all positions of the first half of its rows are alike. */
 bool combination_is_even(const combination *of);
-
-/* The same in which less is out of the ordinary: nothing that the kernel's traits exclude; or under a
- * convention of the run that it takes. False: nothing changed. */
+/* The same in which less is out of the ordinary: nothing that the kernel's traits exclude. False: nothing
+ * changed. */
 bool combination_without(combination *of, unsigned traits);
-/* A bit for each factor that is not plain. */
-uint64_t combination_factors(const combination *of);
-/* "rows off centre, residual, 2 threads at once": what is not plain of these factors. */
-const char *combination_describe(const combination *of, uint64_t factors, char *text, size_t size);
 
 #endif

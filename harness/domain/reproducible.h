@@ -1,5 +1,5 @@
 /* Reproducibility: on what the bits of a row may depend (axes), and the classes that follow.
- * conformance/invariance.h runs a kernel to find out. */
+ * conformance/invariance.c runs a kernel to find out. */
 #ifndef LNBENCH_REPRODUCIBLE_H
 #define LNBENCH_REPRODUCIBLE_H
 

@@ -67,7 +67,6 @@ const char *judge_describe_counts(const ln_reference_counts *counts, char *buffe
 void judge_reserve(row_judge *judge, const judge_block *block)
 {
     const size_t bytes = judge_bytes(block), rows = block->rows;
-    judge->placed = NULL;
     if (bytes > judge->bytes) {
         free(judge->computed);
         judge->computed = allocate(2 * bytes);

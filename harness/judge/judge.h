@@ -202,10 +202,7 @@ typedef struct judge_settings {
 struct row_judge {
     ln_reference *reference;
     textbook book;
-    kernel_runner *runner; /* borrowed; the conformance tests ask it */
-    const judge_block
-        *placed;     /* whose inputs lie in the runner's memory, as an order for it has them */
-    off_t placed_at; /* and from where on */
+    kernel_runner *runner;     /* borrowed; the conformance tests ask it */
     struct order_batch *batch; /* of harness/conformance; NULL: nothing was asked yet */
     char taken
         [NAME_MAX_LENGTH]; /* the kernel that the call of the library took, where it is asked */

@@ -415,7 +415,7 @@ static void judge_case(judge_lane *lane, judged_case *found)
     make_block(lane);
     if (lane->group->check) {
         /* It has no one row to keep: its verdict names the shape, which can be run. */
-        conformance_examine(lane->judge, lane->group->check, &lane->asked, kernel, judgement);
+        conformance_examine(lane->judge, &lane->asked, kernel, judgement);
     } else {
         judge_kernel(lane->judge, &lane->block, kernel, judgement);
         judge_promise(&lane->block, kernel, lane->key.input, judgement);
@@ -510,8 +510,8 @@ static void minimize(judge_lane *lane, judged_case *found)
         return;
     part->told[lane->kernel] = tells;
     pthread_mutex_unlock(&part->lock);
-    conformance_minimize(lane->judge, group->check, &lane->asked,
-                         part->session->plan.kernels[lane->kernel], &found->judgement);
+    conformance_minimize(lane->judge, &lane->asked, part->session->plan.kernels[lane->kernel],
+                         &found->judgement);
     pthread_mutex_lock(&part->lock);
 }
 

@@ -11,8 +11,7 @@
 #define LNBENCH_SESSION_H
 
 #include "base/progress.h"
-#include "conformance/checks.h"
-#include "conformance/invariance.h"
+#include "conformance/conformance.h"
 #include "run/plan.h"
 #include "store/store.h"
 

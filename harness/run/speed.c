@@ -2,7 +2,7 @@
  * all kernels and both roofs interleaved. */
 #include "base/allocate.h"
 #include "base/program.h"
-#include "conformance/timed_rows.h"
+#include "conformance/conformance.h"
 #include "domain/operation.h"
 #include "domain/promise.h"
 #include "run/session.h"

@@ -140,7 +140,7 @@ static void judge_place_of(const bench *at, const kernel_entry *call, size_t ind
     *judgement = (case_judgement){.bound_row_ulp = NAN, .probable_row_ulp = NAN};
     judge_reserve(at->judge, block);
     if (!judge_bounds(at->judge, block, call, &has_bound, &findings.verdict) ||
-        !judge_run_as(at->judge, block, call, &order, at->judge->computed, &findings.verdict)) {
+        !judge_run(at->judge, block, call, &order, at->judge->computed, &findings.verdict)) {
         judgement->verdict = findings.verdict;
         return;
     }

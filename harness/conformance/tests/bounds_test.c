@@ -159,7 +159,7 @@ static size_t attack(const judge_block *block, const kernel_entry *kernel, doubl
     case_verdict verdict;
     case_judgement judgement;
     bool suspect = false;
-    judge_score(the_judge, block, kernel, true, scores, &verdict);
+    judge_score(the_judge, block, kernel, scores, &verdict);
     if (verdict.kind == VERDICT_DECLINED)
         return 0;
     suspect = verdict.kind != VERDICT_RIGHT;

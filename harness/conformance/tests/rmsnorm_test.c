@@ -1,7 +1,7 @@
 /* RMSNorm: kernels that are right stay so under every convention, and planted mistakes are
  * caught and named. */
 #include "domain/convention.h"
-#include "conformance/covering_run.h"
+#include "conformance/internal.h"
 #include "judging.h"
 #include "judge/judge.h"
 #include "metrics/storage.h"

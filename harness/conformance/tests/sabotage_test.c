@@ -14,9 +14,10 @@ static case_verdict judge_all_layouts(const judge_block *block, const kernel_ent
     case_judgement judgement;
     judge_kernel(the_judge, block, kernel, &judgement);
     for (int name = 0; verdict_is_right(judgement.verdict.kind) && name < LAYOUT_NAMES; name++)
-        if (name != LAYOUT_IN_PLACE || !(kernel->facts.traits & LN_TRAIT_NOT_IN_PLACE))
-            judge_run(the_judge, block, kernel, (layout_name)name, the_judge->other,
-                      &judgement.verdict);
+        if (name != LAYOUT_IN_PLACE || !(kernel->facts.traits & LN_TRAIT_NOT_IN_PLACE)) {
+            work_order order = judge_order((layout_name)name, block, kernel);
+            judge_run(the_judge, block, kernel, &order, the_judge->other, &judgement.verdict);
+        }
     return judgement.verdict;
 }
 
@@ -201,7 +202,7 @@ TEST(correct_rounding_is_checked)
             continue;
         task.convention = convention_numbered(operations[facts->operation], 0);
         conformance_prepare(the_judge, &task, &blocks);
-        conformance_examine(the_judge, &task, &blocks, kernel, &judgement);
+        conformance_examine(the_judge, &blocks, kernel, &judgement);
         conformance_release(&blocks);
         if (wrong ? !strstr(judgement.verdict.detail, wrong)
                   : !verdict_is_right(judgement.verdict.kind))

@@ -1,6 +1,6 @@
 /* Worst rows as text: every number of every type reads back to the bit, and what is none is
  * refused; whole finds come back as they were; what a hunt changes stays finite. */
-#include "conformance/hunt.h"
+#include "conformance/conformance.h"
 #include "scratch.h"
 #include "metrics/storage.h"
 #include "test.h"
