@@ -23,7 +23,7 @@ typedef enum conformance_check {
     CHECK_ROWS,         /* no conformance test: the rows of one input */
     CHECK_COMBINATIONS, /* the covering array (problems.h) */
     CHECK_LARGE,        /* rows beyond 2^23, elements beyond 2^32 (worker/protocol.h) */
-    CHECK_GROWTH,       /* what 75,000 calls keep (worker/child/growth.c) */
+    CHECK_GROWTH,       /* what 75,000 calls keep (worker/child/stress.c) */
     CHECK_EXACT,        /* of kernels that claim to round correctly: the bits of 100,000 elements */
     CHECK_COUNT,
 } conformance_check;

@@ -295,8 +295,9 @@ size_t combinations_count(const combination_set *set)
     return set->count;
 }
 
-/* A problem with a hidden size of its own has the levels of its entry but those that take long: few rows, unless
- * the size is one of few that there are. */
+/* The levels of an entry, but for two kinds. One row that several threads take has no NaN in it: every y would be
+ * NaN, and nothing could be seen of a thread that is wrong. A problem with a hidden size of its own has none of the
+ * levels that take long: few rows, unless the size is one of few that there are. */
 combination combinations_at(const combination_set *set, size_t i)
 {
     const problem_place *place = &set->places[i];
@@ -304,10 +305,15 @@ combination combinations_at(const combination_set *set, size_t i)
     combination of = {
         .table = place->large ? set->large_table : set->table, .seed = set->seed, .number = i};
     memcpy(of.levels, covering_entry(array, place->entry), array->factors);
+    int8_t *threads = &of.levels[factor_find(of.table, FACTOR_THREADS, 0)],
+           *contents = &of.levels[factor_find(of.table, FACTOR_CONTENTS, 0)];
+    if (*threads > 0 && *contents == CONTENTS_SPECIAL &&
+        combination_problem(&of, LN_F32, LN_F32).rows == 1)
+        *contents = CONTENTS_CENTRED;
     if (place->hidden == 0)
         return of;
     of.hidden = place->hidden;
-    of.levels[factor_find(of.table, FACTOR_THREADS, 0)] = 0;
+    *threads = 0;
     if (!set->sizes_given ||
         combination_problem(&of, LN_F32, LN_F32).rows * of.hidden > COMBINATION_ELEMENTS)
         of.levels[factor_find(of.table, FACTOR_ROWS, 0)] = 0;

@@ -13,13 +13,13 @@
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,7 +29,6 @@ enum {
     SEND_DEADLINE = 5,
     END_DEADLINE = 2,
     FIRST_FREE_FD = 10,
-    AT_ONCE = 100000, /* microseconds: most answers come within them */
     PLUGINS_MOST = 64,
     NOBODY = -1
 };
@@ -133,58 +132,36 @@ static bool ended_for_memory(const worker_slot *slot, int status, worker_reply *
     return true;
 }
 
-/* Behind why the process ended while it loaded a plugin: the last line of standard error, such as a
- * sanitizer's or the plugin's own. */
-static void add_last_words(const worker_slot *slot, worker_reply *reply)
-{
-    struct stat about;
-    char words[1024] = "", text[REPLY_TEXT_LENGTH];
-    const off_t most = sizeof words - 1;
-    if (slot->last_kind != ORDER_LOAD || reply->verdict != VERDICT_CRASHED || slot->words <= 0 ||
-        fstat(slot->words, &about) != 0)
-        return;
-    ssize_t got = pread(slot->words, words, sizeof words - 1,
-                        about.st_size > most ? about.st_size - most : 0);
-    while (got > 0 && isspace((unsigned char)words[got - 1]))
-        words[--got] = '\0';
-    const char *line = strrchr(words, '\n');
-    line = line ? line + 1 : words;
-    if (!*line)
-        return;
-    snprintf(text, sizeof text, "%.40s: %.200s", reply->text, line);
-    memcpy(reply->text, text, sizeof text);
-}
-
 /* A process whose socket is closed has ended, or is about to; but a kernel that closed the socket
- * may run on for ever. */
+ * may run on for ever. Where it ended while it loaded a plugin the last line of standard error stands behind why,
+ * such as a sanitizer's or the plugin's own. */
 static bool has_ended(worker_slot *slot, worker_reply *reply)
 {
     int status;
+    char words[1024] = "";
     worker_reply ended = {.kind = REPLY_FAILED, .verdict = VERDICT_CRASHED, .count = reply->count};
     close(slot->socket);
     slot->socket = -1;
     child_wait(slot->process, END_DEADLINE, &status);
-    if (!ended_for_memory(slot, status, &ended)) {
-        if (WIFSIGNALED(status))
-            snprintf(ended.text, sizeof ended.text, "SIG%s", sigabbrev_np(WTERMSIG(status)));
-        else
-            snprintf(ended.text, sizeof ended.text, "exited with status %d", WEXITSTATUS(status));
-    }
-    add_last_words(slot, &ended);
     *reply = ended;
+    if (ended_for_memory(slot, status, reply)) {
+        end_process(slot);
+        return false;
+    }
+    if (WIFSIGNALED(status))
+        snprintf(ended.text, sizeof ended.text, "SIG%s", sigabbrev_np(WTERMSIG(status)));
+    else
+        snprintf(ended.text, sizeof ended.text, "exited with status %d", WEXITSTATUS(status));
+    off_t end =
+        slot->last_kind == ORDER_LOAD && slot->words > 0 ? lseek(slot->words, 0, SEEK_END) : 0;
+    off_t from = end < (off_t)sizeof words ? 0 : end - (off_t)sizeof words + 1;
+    ssize_t got = end > 0 ? pread(slot->words, words, sizeof words - 1, from) : 0;
+    while (got > 0 && isspace((unsigned char)words[got - 1]))
+        words[--got] = '\0';
+    const char *line = strrchr(words, '\n');
+    line = line ? line + 1 : words;
+    snprintf(reply->text, sizeof reply->text, *line ? "%.40s: %.200s" : "%.40s", ended.text, line);
     end_process(slot);
-    return false;
-}
-
-/* The system's fault and not a kernel's: it ends the run. */
-static bool lose_touch(worker_slot *slot, int problem, worker_reply *reply)
-{
-    char text[128];
-    if (problem == EPIPE || problem == ECONNRESET)
-        return has_ended(slot, reply);
-    snprintf(text, sizeof text, "the worker's socket: %s", strerror(problem));
-    end_with(slot, VERDICT_LOST, text, reply);
-    reply->value = REPLY_ENDS_RUN;
     return false;
 }
 
@@ -205,7 +182,7 @@ static bool send_orders(worker_slot *slot, const work_order *orders, size_t coun
         if (put == size)
             return true;
         if (put >= 0 || (errno != EAGAIN && errno != EINTR))
-            return lose_touch(slot, put >= 0 ? EPIPE : errno, reply);
+            return has_ended(slot, reply);
         if (interrupted())
             return end_with(slot, VERDICT_LOST, "interrupted", reply);
         if (seconds_now() > deadline)
@@ -228,53 +205,38 @@ static double seconds_queued(pid_t process)
     return 1e-9 * (double)queued;
 }
 
-/* 1: something to read; 0: it took so many seconds; -1: interrupted. What the worker waits for a
- * processor does not count, up to nine times as long. */
-static int wait_readable(const worker_slot *slot, double seconds)
+/* The next message, of at most `most` replies; how many. 0: *reply is a FAILED one, and the process is gone. What
+ * the worker waits for a processor does not count, up to nine times the deadline; most answers come before it is
+ * asked for. */
+static size_t receive_replies(worker_slot *slot, double seconds, worker_reply *reply, size_t most)
 {
-    enum { LONGEST = 500 }; /* milliseconds */
-    double deadline = seconds_now() + seconds;
-    double before = seconds_queued(slot->process);
-    for (;;) {
-        double left = deadline - seconds_now();
-        if (interrupted())
-            return -1;
-        if (left <= 0)
-            left += fmin(seconds_queued(slot->process) - before, 9 * seconds);
-        if (left <= 0)
-            return 0;
-        struct pollfd poll_this = {.fd = slot->socket, .events = POLLIN};
-        int ready = poll(&poll_this, 1, left * 1000 > LONGEST ? LONGEST : (int)(left * 1000) + 1);
-        if (ready > 0)
-            return 1;
-        if (ready < 0 && errno != EINTR)
-            return 0;
-    }
-}
-
-/* The next message, of at most `most` replies; how many. 0: *reply is a FAILED one, and the process is
- * gone. */
-static size_t receive_replies(worker_slot *slot, double deadline_seconds, worker_reply *reply,
-                              size_t most)
-{
+    enum { LONGEST = 500, AT_ONCE = 100 }; /* milliseconds */
     char text[64];
-    ssize_t got = -1;
-    bool soon = deadline_seconds * 1e6 > AT_ONCE;
-    if (soon)
-        got = recv(slot->socket, reply, most * sizeof *reply, 0);
-    bool waits = !soon || (got < 0 && (errno == EAGAIN || errno == EINTR));
-    int ready = interrupted() ? -1 : waits ? wait_readable(slot, deadline_seconds) : 1;
-    if (ready < 0)
-        return end_with(slot, VERDICT_LOST, "interrupted", reply);
-    if (ready == 0) {
-        number_print(text, sizeof text, "no answer within %g s", deadline_seconds);
-        return end_with(slot, VERDICT_TIMEOUT, text, reply);
+    const double deadline = seconds_now() + seconds;
+    double queued = -1, left = seconds;
+    ssize_t got;
+    int ready = 0;
+    while (ready == 0) {
+        const double longest = queued < 0 ? AT_ONCE : LONGEST;
+        struct pollfd poll_this = {.fd = slot->socket, .events = POLLIN};
+        if (interrupted())
+            return end_with(slot, VERDICT_LOST, "interrupted", reply);
+        if (left <= 0) {
+            number_print(text, sizeof text, "no answer within %g s", seconds);
+            return end_with(slot, VERDICT_TIMEOUT, text, reply);
+        }
+        ready = poll(&poll_this, 1, (int)fmin(left * 1000 + 1, longest));
+        ready = ready < 0 && errno == EINTR ? 0 : ready;
+        queued = queued < 0 && ready == 0 ? seconds_queued(slot->process) : queued;
+        left = deadline - seconds_now();
+        if (left <= 0 && ready == 0)
+            left += fmin(seconds_queued(slot->process) - queued, 9 * seconds);
     }
-    while (waits && (got = recv(slot->socket, reply, most * sizeof *reply, MSG_DONTWAIT)) < 0 &&
+    while ((got = recv(slot->socket, reply, most * sizeof *reply, MSG_DONTWAIT)) < 0 &&
            errno == EINTR)
         ;
     if (got <= 0)
-        return lose_touch(slot, got == 0 ? EPIPE : errno, reply);
+        return has_ended(slot, reply);
     if ((size_t)got % sizeof *reply != 0 || reply->magic != PROTOCOL_MAGIC)
         return end_with(slot, VERDICT_CRASHED, "the worker's answers make no sense", reply);
     return (size_t)got / sizeof *reply;
@@ -329,8 +291,6 @@ static bool start_process(worker_process *worker, worker_slot *slot, worker_repl
     turn_to(worker, slot);
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
         die(EXIT_CODE_ENVIRONMENT, "socketpair for the worker: %s", strerror(errno));
-    setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){.tv_usec = AT_ONCE},
-               sizeof(struct timeval));
     bool loud = getenv("LNBENCH_WORKER_STDERR") != NULL;
     int words = loud ? -1 : memfd_create("lnbench-words", MFD_CLOEXEC);
     new_worker made = {worker->program, pair[1], worker->arena.file, words, loud};
@@ -362,7 +322,8 @@ static worker_slot *slot_of(worker_process *worker, const work_order *order)
     return &worker->slots[worker->builds ? 0 : times ? worker->plugin_count : order->plugin];
 }
 
-/* The first answer to an order to load; those that describe kernels follow if they are wanted. */
+/* The first answer to an order to load; those that describe kernels follow if they are wanted. False: *reply says
+ * why, and its count which plugin it is. */
 static bool ask_to_load(worker_process *worker, worker_slot *slot, unsigned plugin, bool describe,
                         worker_reply *reply)
 {
@@ -372,22 +333,24 @@ static bool ask_to_load(worker_process *worker, worker_slot *slot, unsigned plug
     order.count = describe;
     order.own_file = worker->builds;
     order.trusted = plugin == 0 && !worker->builds;
-    if (!send_orders(slot, &order, 1, reply) || !receive_answer(slot, LOAD_DEADLINE, reply))
-        return false;
-    slot->loaded |= UINT64_C(1) << plugin;
-    return true;
+    const bool fine =
+        send_orders(slot, &order, 1, reply) && receive_answer(slot, LOAD_DEADLINE, reply);
+    if (fine)
+        slot->loaded |= UINT64_C(1) << plugin;
+    else
+        reply->count = plugin;
+    return fine;
 }
 
-/* False: *reply says why, and its count which plugin it is. */
+/* What is not loaded in the process yet, without a word of its kernels. */
 static bool load_again(worker_process *worker, worker_slot *slot, unsigned plugin,
                        worker_reply *reply)
 {
+    case_verdict said;
     if (slot->loaded >> plugin & 1 || ask_to_load(worker, slot, plugin, false, reply))
         return true;
-    char text[REPLY_TEXT_LENGTH];
-    snprintf(text, sizeof text, "at load: %.200s", reply->text);
-    memcpy(reply->text, text, sizeof text);
-    reply->count = plugin;
+    verdict_say(&said, "at load: %s", reply->text);
+    snprintf(reply->text, sizeof reply->text, "%.200s", said.detail);
     return false;
 }
 
@@ -571,23 +534,51 @@ static void add_peers(worker_process *worker, const char *const *plugins, size_t
 
 /* ---- loading ---- */
 
-/* Why a plugin can't be used, as an error. */
-static bool load_failed(const char *path, const worker_reply *reply, error *err)
+/* What cannot be loaded ends the program; but a peer, since its library is gone, say, is no reason to do nothing: it
+ * is left out, and the others are to be loaded anew. Returns false. */
+static bool leave_out(worker_process *worker, unsigned i, kernel_list *list, exit_code code,
+                      const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+static bool leave_out(worker_process *worker, unsigned i, kernel_list *list, exit_code code,
+                      const char *format, ...)
 {
+    char why[512];
+    va_list arguments;
     if (interrupted())
-        return fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
-    if (reply->verdict == VERDICT_LOST)
-        return fail(err, reply->value > 0 ? (exit_code)reply->value : EXIT_CODE_ENVIRONMENT,
-                    "plugin %s: %s", path, reply->text);
+        die(EXIT_CODE_INTERRUPTED, "interrupted");
+    va_start(arguments, format);
+    vsnprintf(why, sizeof why, format, arguments);
+    va_end(arguments);
+    if (i == 0 || i > worker->peer_count)
+        die(code, "%s", why);
+    snprintf(list->left_out, sizeof list->left_out, "%.500s", why);
+    worker_forget(worker);
+    memmove(worker->plugins[i], worker->plugins[i + 1],
+            (worker->plugin_count - i - 1) * sizeof *worker->plugins);
+    worker->plugin_count--;
+    worker->peer_count--;
+    list->count = 0;
+    return false;
+}
+
+/* Why it can't be used, by the answer that it gave. */
+static bool leave_out_failed(worker_process *worker, unsigned i, kernel_list *list,
+                             const worker_reply *reply)
+{
     case_verdict verdict = {.kind = reply->verdict};
     char description[256];
     verdict_say(&verdict, "%s", reply->text);
-    return fail(err, EXIT_CODE_KERNEL_FAILED, "plugin %s: %s at load", path,
-                verdict_describe(&verdict, description, sizeof description));
+    if (reply->verdict == VERDICT_LOST)
+        return leave_out(worker, i, list,
+                         reply->value > 0 ? (exit_code)reply->value : EXIT_CODE_ENVIRONMENT,
+                         "plugin %s: %s", worker->plugins[i], reply->text);
+    return leave_out(worker, i, list, EXIT_CODE_KERNEL_FAILED, "plugin %s: %s at load",
+                     worker->plugins[i],
+                     verdict_describe(&verdict, description, sizeof description));
 }
 
-/* Loads plugin i into its process and fills the list. False: *err says why; a peer may be left out. */
-static bool load_plugin(worker_process *worker, unsigned i, kernel_list *list, error *err)
+/* Loads plugin i into its process and fills the list. False: it is a peer that is left out. */
+static bool load_plugin(worker_process *worker, unsigned i, kernel_list *list)
 {
     worker_slot *slot = &worker->slots[worker->builds ? 0 : i];
     worker_reply loaded = {0}, described[BATCH_MOST];
@@ -595,16 +586,16 @@ static bool load_plugin(worker_process *worker, unsigned i, kernel_list *list, e
     bool runs = slot->socket >= 0 || start_process(worker, slot, &loaded);
     turn_to(worker, slot);
     if (!runs || !ask_to_load(worker, slot, i, true, &loaded))
-        return load_failed(worker->plugins[i], &loaded, err);
+        return leave_out_failed(worker, i, list, &loaded);
     if (!hash_file(worker->plugins[i], &object_hash))
-        return fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", worker->plugins[i],
-                    strerror(errno));
+        return leave_out(worker, i, list, EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s",
+                         worker->plugins[i], strerror(errno));
     list->kernels = reallocate(list->kernels, (list->count + loaded.count) * sizeof *list->kernels);
     for (unsigned kernel = 0; kernel < loaded.count; kernel++) {
         const unsigned at = kernel % BATCH_MOST, left = loaded.count - kernel;
         if (at == 0 && receive_answers(slot, LOAD_DEADLINE, described,
                                        left < BATCH_MOST ? left : BATCH_MOST) == 0)
-            return load_failed(worker->plugins[i], described, err);
+            return leave_out_failed(worker, i, list, described);
         kernel_entry *entry = &list->kernels[list->count];
         *entry = (kernel_entry){.facts = described[at].kernel,
                                 .plugin = i,
@@ -616,27 +607,12 @@ static bool load_plugin(worker_process *worker, unsigned i, kernel_list *list, e
         memcpy(entry->set_at_load, loaded.set_at_load, sizeof entry->set_at_load);
         for (size_t other = 0; other < list->count; other++)
             if (strcmp(list->kernels[other].facts.name, entry->facts.name) == 0)
-                return fail(err, EXIT_CODE_USAGE,
-                            "kernel %s stands in both %s and %s: names must differ",
-                            entry->facts.name, list->kernels[other].source, entry->source);
+                return leave_out(worker, i, list, EXIT_CODE_USAGE,
+                                 "kernel %s stands in both %s and %s: names must differ",
+                                 entry->facts.name, list->kernels[other].source, entry->source);
         list->count++;
     }
     return true;
-}
-
-/* A peer that can't be loaded, since its library is gone, say, is no reason to do nothing; any other plugin ends the
- * program. */
-static void leave_out(worker_process *worker, size_t i, kernel_list *list, const error *why)
-{
-    if (i == 0 || i > worker->peer_count || why->code == EXIT_CODE_INTERRUPTED)
-        die(why->code, "%s", why->message);
-    snprintf(list->left_out, sizeof list->left_out, "%.500s", why->message);
-    worker_forget(worker);
-    memmove(worker->plugins[i], worker->plugins[i + 1],
-            (worker->plugin_count - i - 1) * sizeof *worker->plugins);
-    worker->plugin_count--;
-    worker->peer_count--;
-    list->count = 0;
 }
 
 /* Why kernels can't be run here, many in one message. A kernel that refuses one problem may take another:
@@ -703,12 +679,8 @@ static worker_process *start_worker(bool builds, const char *const *files, size_
     for (size_t i = 0; i < list_count; i++)
         lists[i] = (kernel_list){0};
     for (unsigned i = 0; i < worker->plugin_count; i++) {
-        kernel_list *list = &lists[builds ? i : 0];
-        error why;
-        if (load_plugin(worker, i, list, &why))
-            continue;
-        leave_out(worker, i, list, &why);
-        i = -1u; /* from the first one on */
+        if (!load_plugin(worker, i, &lists[builds ? i : 0]))
+            i = -1u; /* from the first one on */
     }
     for (size_t i = 0; i < list_count; i++)
         ask_support(worker, &lists[i]);

@@ -145,12 +145,4 @@ typedef struct overlap_plan {
 bool worker_overlap(overlap_call call, void *const *contexts, size_t count,
                     const overlap_plan *plan, bool *refused);
 
-/* ---- code pages (code_place.c) ---- */
-
-/* Puts the pages of code and constants of the file in which `function` lies into fresh memory, behind a
- * number of unused pages that `draw` decides. Addresses stay as they are. An object is moved once a process;
- * files of more than 16 MiB of code stay in place. False: nothing was moved, or not everything; what runs is
- * the same. */
-bool code_place_draw(void (*function)(void), uint64_t draw);
-
 #endif

@@ -4,8 +4,8 @@
  *    SIGSEGV and the like as the verdict of the kernel that runs.
  * 2. LOAD opens a plugin, checks its table, and tells its kernels. Floating-point control that its
  *    constructor changed is named; its kernels are called in that state.
- * 3. Each order names a kernel: SUPPORTS, JUDGE (judged_call.c), GROW (growth.c), CALL_LARGE
- *    (large.c), BOUND, and those of timing (time.c). Its answer is DONE or FAILED, with a verdict.
+ * 3. Each order names a kernel: SUPPORTS, JUDGE (judged_call.c), GROW and CALL_LARGE
+ *    (stress.c), BOUND, and those of timing (time.c). Its answer is DONE or FAILED, with a verdict.
  * 4. After a failure lnbench ends the process; the next case has a new one. */
 #include "base/progress.h"
 #include "domain/convention.h"
