@@ -7,8 +7,7 @@
 #include "show/duet.h"
 #include "base/allocate.h"
 #include "base/program.h"
-#include "conformance/invariance.h"
-#include "conformance/timed_rows.h"
+#include "conformance/conformance.h"
 #include "domain/kernel_json.h"
 #include "run/session.h"
 #include <errno.h>

@@ -3,6 +3,7 @@
  *
  * usage: limits_test [RUNS]; a run is a row of each kind and type through all honest kernels. The
  * figures of docs/conformance.md: limits_test 10000. */
+#include "base/random.h"
 #include "faults/faults.h"
 #include "judge/judging.h"
 #include "judge/position.h"
@@ -13,16 +14,13 @@
 
 static unsigned long runs = 150;
 
-/* ---- random numbers (splitmix64) ---- */
+/* ---- random numbers ---- */
 
 static uint64_t random_state;
 
 static uint64_t random_bits(void)
 {
-    uint64_t z = random_state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
+    return splitmix64(&random_state);
 }
 
 static double random_unit(void)

@@ -153,7 +153,7 @@ static inline size_t stride_of(size_t stride, size_t hidden)
     return stride ? stride : hidden;
 }
 
-/* Kernels that are right: thirty-five in each type (honest.c, honest_f64.c). */
+/* Kernels that are right: thirty-five in each type (honest.c). */
 extern const ln_kernel honest_kernels[];
 extern const size_t honest_count;
 
