@@ -670,7 +670,6 @@ static void say_line_around(const output_file *out, const char *who, const char 
 static bool check_page(const verify_request *request, const run_view *view, text_buffer *page)
 {
     char plots[1024], path[1100];
-    const unsigned kinds = view_operations(view);
     const output_file *out = request->printed;
     text_buffer theirs = {0}, ours = {0};
     bool compared = false, same = false;
@@ -678,11 +677,10 @@ static bool check_page(const verify_request *request, const run_view *view, text
     add_bare(&theirs, page->bytes, page_run_cut(page->bytes, page->length));
     const char *folder = temporary_folder_make("verify");
     path_of_plots(plots, sizeof plots);
-    for (int kind = 0; !same && kind < OPERATIONS; kind++) {
-        if (!(kinds & OPERATION_BIT(kind)))
-            continue;
+    for (run_view part = {0}; view_next_part(view, &part);) {
         text_buffer drawn = {0};
-        run_view part = view_part(view, (ln_operation)kind);
+        if (same)
+            continue;
         snprintf(path, sizeof path, "%.1060s/index.html", folder);
         report_write(&part, plots, folder, NULL);
         read_whole_file(path, &drawn);
@@ -694,7 +692,6 @@ static bool check_page(const verify_request *request, const run_view *view, text
             at++;
         same = theirs.bytes[at] == ours.bytes[at];
         text_free(&drawn);
-        view_part_free(&part);
     }
     temporary_folder_remove(folder);
     if (!compared)

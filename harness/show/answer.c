@@ -274,15 +274,11 @@ static void rank(const run_view *view, run_answer *answer)
 
 void answer_label(const run_view *view)
 {
-    for (int kind = 0; kind < OPERATIONS; kind++) {
+    for (run_view part = {0}; view_next_part(view, &part);) {
         run_answer answer;
-        if (!(view_operations(view) & OPERATION_BIT(kind)))
-            continue;
-        run_view part = view_part(view, (ln_operation)kind);
         rank(&part, &answer);
-        kernel_labels_set(view->kernels, (ln_operation)kind, answer.isa);
+        kernel_labels_set(view->kernels, view_operation(&part), answer.isa);
         answer_free(&answer);
-        view_part_free(&part);
     }
 }
 

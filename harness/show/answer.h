@@ -70,7 +70,7 @@ static inline bool answer_is_noisy(const run_answer *answer)
 
 /* Writes the labels that the answers print into the descriptors of the run. */
 void answer_label(const run_view *view);
-/* Of a part (view_part()). */
+/* Of a part (view_next_part()). */
 void answer_make(const run_view *view, run_answer *answer);
 void answer_free(run_answer *answer);
 

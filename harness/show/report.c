@@ -765,21 +765,17 @@ report_result report_write(const run_view *view, const char *plots_directory, co
 void draw_report(const run_view *view, const char *directory, const output_file *out)
 {
     char plots[1024], folder[1024];
-    const unsigned kinds = view_operations(view);
     text_buffer run = {0}, packed = {0};
     path_of_plots(plots, sizeof plots);
     run_file_make(store_path(view->store), view->run.id, PACK_FAST, &packed);
     page_run_add(&run, &packed);
     text_free(&packed);
-    for (int kind = 0; kind < OPERATIONS; kind++) {
-        if (!(kinds & OPERATION_BIT(kind)))
-            continue;
-        bool first = !(kinds & (OPERATION_BIT(kind) - 1));
+    for (run_view part = {0}; view_next_part(view, &part);) {
+        const ln_operation kind = view_operation(&part);
+        const bool first = !(view_operations(view) & (OPERATION_BIT(kind) - 1));
         snprintf(folder, sizeof folder, "%.900s%s%s", directory, first ? "" : "/",
-                 first ? "" : operation_name((ln_operation)kind));
-        run_view part = view_part(view, (ln_operation)kind);
+                 first ? "" : operation_name(kind));
         report_result result = report_write(&part, plots, folder, &run);
-        view_part_free(&part);
         if (result.note[0] && !result.lost)
             output_note("%s", result.note);
         output_aside(out, "report  %s (%zu charts; %s)", result.index_html, result.chart_count,

@@ -9,20 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_FIELDS = ANSWER_COLUMNS + 10, MOST_KERNELS = 6 };
+enum { MOST_COLUMNS = ANSWER_COLUMNS + 10, MOST_KERNELS = 6 };
 
 exit_code result_exit_code(const run_view *view)
 {
     exit_code code = EXIT_CODE_FINE;
-    for (int kind = 0; kind < OPERATIONS; kind++) {
+    for (run_view part = {0}; view_next_part(view, &part);) {
         run_answer answer;
-        if (!(view_operations(view) & OPERATION_BIT(kind)))
-            continue;
-        run_view part = view_part(view, (ln_operation)kind);
         answer_make(&part, &answer);
         code = answer_is_noisy(&answer) ? EXIT_CODE_INCONCLUSIVE : code;
         answer_free(&answer);
-        view_part_free(&part);
     }
     return code;
 }
@@ -55,40 +51,30 @@ result_order result_order_from_name(const char *name)
     return (result_order)found;
 }
 
-/* ---- which columns ---- */
+/* ---- which rows and columns ---- */
 
-typedef enum field_kind {
-    FIELD_ROLE,
-    FIELD_KERNEL,
-    FIELD_GBPS,
-    FIELD_SHAPE,
-    FIELD_SPEEDUP,
-    FIELD_CHANGE,
-    FIELD_ORDINARY,
-    FIELD_WORST,
-    FIELD_EXTREME,
-    FIELD_USABLE,
-    FIELD_REPRODUCIBLE,
-} field_kind;
+/* The table of an answer: the kernels and shapes that it shows, and where its columns stand; 0: it has no such
+ * column. */
+typedef struct short_table {
+    const run_answer *answer;
+    const result_look *look;
+    const answer_row **rows;
+    size_t row_count;
+    relation_column columns[MOST_COLUMNS];
+    char headings[ANSWER_COLUMNS + 1][64];
+    size_t column_count;
+    size_t shapes[ANSWER_COLUMNS],
+        shape_count; /* columns of the answer; they stand from SHAPES on */
+    size_t gbps, speedup, change;
+    size_t errors; /* ordinary, worst, edge cases, digits, reproducible */
+} short_table;
+enum { SHAPES = 2, WORST = 1, EDGE_CASES, DIGITS, REPRODUCIBLE };
 
-typedef struct result_field {
-    field_kind kind;
-    char heading[64];
-    size_t column; /* of FIELD_SHAPE */
-    int priority;  /* that of its column */
-} result_field;
-
-typedef struct result_fields {
-    result_field fields[MOST_FIELDS];
-    size_t count;
-} result_fields;
-
-static void add_field(result_fields *all, field_kind kind, const char *heading, size_t column,
-                      int priority)
+static size_t add_column(short_table *table, const char *heading, int priority)
 {
-    result_field *own = &all->fields[all->count++];
-    *own = (result_field){.kind = kind, .column = column, .priority = priority};
-    snprintf(own->heading, sizeof own->heading, "%s", heading);
+    table->columns[table->column_count] =
+        (relation_column){.heading = heading, .priority = priority};
+    return table->column_count++;
 }
 
 /* The key shape stays longest; then one of each other regime, then the smallest and the largest
@@ -105,133 +91,6 @@ static int shape_priority(const run_answer *answer, size_t column)
         return last ? 8 : 30;
     return last ? 9 : first ? 10 : 31;
 }
-
-/* The columns: which kernel, its speed at each shape, its errors. What was not measured has no column. */
-static void choose_fields(const run_answer *answer, const result_look *look, result_fields *all)
-{
-    char heading[64], name[64];
-    bool timed = answer->column_count > 0;
-    all->count = 0;
-    add_field(all, FIELD_ROLE, "", 0, 5);
-    add_field(all, FIELD_KERNEL, "kernel", 0, 0);
-    for (size_t i = 0; i < answer->column_count; i++)
-        if (look->all || shape_priority(answer, i) < 30)
-            add_field(all, FIELD_SHAPE, answer_column_name(answer, i, name), i,
-                      shape_priority(answer, i));
-    if (timed)
-        add_field(all, FIELD_GBPS, "GB/s", answer->key, 12);
-    if (answer->peer) {
-        snprintf(heading, sizeof heading, "x %.20s", answer->peer->label);
-        heading[2 + strcspn(heading + 2, " ")] = '\0';
-        add_field(all, FIELD_SPEEDUP, heading, 0, 4);
-    }
-    if (timed && look->baseline)
-        add_field(all, FIELD_CHANGE, "change", answer->key, 2);
-    if (answer->cases > 0) {
-        add_field(all, FIELD_ORDINARY, "ordinary", 0, 6);
-        add_field(all, FIELD_WORST, "worst", 0, 3);
-        add_field(all, FIELD_EXTREME, "edge cases", 0, 7);
-        add_field(all, FIELD_USABLE, "digits", 0, 6);
-        add_field(all, FIELD_REPRODUCIBLE, "reproducible", 0, 13);
-    }
-}
-
-/* ---- cells ---- */
-
-/* By how much the time over the roof's changed; "=" where the intervals meet. */
-static relation_value as_change(const answer_row *row, size_t column, const result_look *look)
-{
-    const view_case *own = row->cells[column];
-    if (!own)
-        return as_text(NULL);
-    const case_key *key = &own->stored->key;
-    stored_table base = store_ask(
-        look->baseline,
-        "SELECT copy_ratio, copy_ratio_lo, copy_ratio_hi FROM timed WHERE run = ?1 AND kernel = ?2 "
-        "AND rows = ?3 AND hidden = ?4 AND cache = ?5 AND threads = ?6 AND convention = ?7",
-        "isiisis", look->baseline_run, key->kernel, (int64_t)key->rows, (int64_t)key->hidden,
-        cache_name(key->cache), (int64_t)key->threads, key->convention);
-    const double ratio = table_real(&base, 0, "copy_ratio"),
-                 lo = table_real(&base, 0, "copy_ratio_lo"),
-                 hi = table_real(&base, 0, "copy_ratio_hi");
-    const bool known = base.rows > 0;
-    stored_table_free(&base);
-    if (!known)
-        return as_text(NULL);
-    if (own->speed.copy_ratio_lo <= hi && lo <= own->speed.copy_ratio_hi)
-        return as_text("=");
-    return as_format("%+.0f %%", 100 * (own->speed.copy_ratio / ratio - 1));
-}
-
-static relation_value as_cell(const run_answer *answer, const answer_row *row,
-                              const result_field *own, const result_look *look)
-{
-    char number[ERROR_WORDS];
-    const view_case *cell = answer->column_count ? row->cells[own->column] : NULL;
-    const speed_figures *speed = cell ? &cell->speed : NULL;
-    const error_sum *errors = row->standing->errors, *edge = &errors[SCOPE_EXTREME];
-    switch (own->kind) {
-    case FIELD_ROLE:
-        return as_text(answer_role_word(answer, row));
-    case FIELD_KERNEL:
-        return as_text(row->label);
-    case FIELD_GBPS:
-        return as_figure(cell ? cell->speed.gbps : NAN);
-    case FIELD_SHAPE:
-        if (!speed || isnan(speed->copy_ratio))
-            return as_text(NULL);
-        return as_format("%.0f ±%.0f%s", 100 * speed->copy_ratio,
-                         fmax(1, 50 * (speed->copy_ratio_hi - speed->copy_ratio_lo)),
-                         answer_spread(speed) > SPEED_NOISY ? "!" : "");
-    case FIELD_SPEEDUP:
-        return as_text(answer_times(row->speedup, number));
-    case FIELD_CHANGE:
-        return as_change(row, own->column, look);
-    case FIELD_ORDINARY:
-        return as_text(
-            view_error_words(answer->view, &errors[SCOPE_ORDINARY], answer->dtype, number));
-    case FIELD_WORST:
-        return as_text(view_error_words(answer->view, &errors[SCOPE_ANY], answer->dtype, number));
-    case FIELD_EXTREME:
-        return edge->wrong     ? as_format("%zu fail", edge->wrong)
-               : edge->limited ? as_format("%zu type-limited", edge->limited)
-                               : as_text(edge->judged ? "pass" : NULL);
-    case FIELD_USABLE:
-        if (row->all->usable < row->all->judged)
-            return as_format("%zu/%zu", row->all->usable, row->all->judged);
-        return as_text(row->all->judged ? "all" : NULL);
-    case FIELD_REPRODUCIBLE:
-        break;
-    }
-    return as_text(row->reproducible);
-}
-
-/* The last row is the copy: what it reaches at each shape is 100 %. */
-static relation *make_relation(const run_answer *answer, const answer_row *const *rows,
-                               size_t count, const result_fields *fields, const result_look *look)
-{
-    relation_column columns[MOST_FIELDS];
-    char number[16];
-    for (size_t i = 0; i < fields->count; i++)
-        columns[i] = (relation_column){.heading = fields->fields[i].heading,
-                                       .priority = fields->fields[i].priority};
-    relation *made = relation_create(columns, fields->count);
-    for (size_t row = 0; row < count; row++)
-        for (size_t i = 0; i < fields->count; i++)
-            relation_add(made, as_cell(answer, rows[row], &fields->fields[i], look));
-    for (size_t i = 0; answer->column_count > 0 && i < fields->count; i++) {
-        const answer_column *column = &answer->columns[fields->fields[i].column];
-        const field_kind kind = fields->fields[i].kind;
-        relation_add(
-            made, kind == FIELD_SHAPE  ? as_format("%s%s", number_short(column->copy.gbps, number),
-                                                   roof_mark(column->key.kernel))
-                  : kind == FIELD_GBPS ? as_figure(column->copy.gbps)
-                                       : as_text(kind == FIELD_KERNEL ? "copy, GB/s" : ""));
-    }
-    return made;
-}
-
-/* ---- which rows ---- */
 
 /* The most accurate first; of equals those with fewer failures on edge cases. */
 static int by_error(const void *a, const void *b)
@@ -253,20 +112,138 @@ static int by_name(const void *a, const void *b)
     return strcmp((*(const answer_row *const *)a)->label, (*(const answer_row *const *)b)->label);
 }
 
-/* Fills the rows that are shown, in the order that was asked for, and returns how many there are. */
-static size_t choose_rows(const run_answer *answer, const result_look *look,
-                          const answer_row **rows)
+/* Which kernels, in the order that was asked for; the speed of each at each shape, and its errors. What was not
+ * measured has no column. free(rows) */
+static void choose_table(short_table *table, const run_answer *answer, const result_look *look)
 {
-    size_t count = 0;
+    const bool timed = answer->column_count > 0;
+    *table = (short_table){.answer = answer, .look = look};
+    table->rows = allocate_zeroed(answer->count + 1, sizeof *table->rows);
     for (size_t i = 0; i < answer->count; i++) {
         const answer_row *row = &answer->rows[i];
         bool measured = row->all->judged > 0 || row->at_key;
         if (measured && (look->all || look->top || row->shown || answer->count <= ANSWER_ROWS))
-            rows[count++] = row;
+            table->rows[table->row_count++] = row;
     }
     if (look->order != ORDER_SPEED)
-        qsort(rows, count, sizeof *rows, look->order == ORDER_ERROR ? by_error : by_name);
-    return look->top && look->top < count && !look->all ? look->top : count;
+        qsort(table->rows, table->row_count, sizeof *table->rows,
+              look->order == ORDER_ERROR ? by_error : by_name);
+    if (look->top && look->top < table->row_count && !look->all)
+        table->row_count = look->top;
+    add_column(table, "", 5);
+    add_column(table, "kernel", 0);
+    for (size_t i = 0; i < answer->column_count; i++) {
+        char *heading = table->headings[table->shape_count];
+        if (!look->all && shape_priority(answer, i) >= 30)
+            continue;
+        table->shapes[table->shape_count++] = i;
+        add_column(table, answer_column_name(answer, i, heading), shape_priority(answer, i));
+    }
+    if (timed)
+        table->gbps = add_column(table, "GB/s", 12);
+    if (answer->peer) {
+        char *heading = table->headings[table->shape_count];
+        snprintf(heading, sizeof table->headings[0], "x %.20s", answer->peer->label);
+        heading[2 + strcspn(heading + 2, " ")] = '\0';
+        table->speedup = add_column(table, heading, 4);
+    }
+    if (timed && look->baseline)
+        table->change = add_column(table, "change", 2);
+    if (answer->cases > 0) {
+        table->errors = add_column(table, "ordinary", 6);
+        add_column(table, "worst", 3);
+        add_column(table, "edge cases", 7);
+        add_column(table, "digits", 6);
+        add_column(table, "reproducible", 13);
+    }
+}
+
+/* ---- cells ---- */
+
+/* By how much the time over the roof's changed; "=" where the intervals meet. */
+static relation_value as_change(const answer_row *row, const result_look *look)
+{
+    const view_case *own = row->at_key;
+    if (!own)
+        return as_text(NULL);
+    const case_key *key = &own->stored->key;
+    stored_table base = store_ask(
+        look->baseline,
+        "SELECT copy_ratio, copy_ratio_lo, copy_ratio_hi FROM timed WHERE run = ?1 AND kernel = ?2 "
+        "AND rows = ?3 AND hidden = ?4 AND cache = ?5 AND threads = ?6 AND convention = ?7",
+        "isiisis", look->baseline_run, key->kernel, (int64_t)key->rows, (int64_t)key->hidden,
+        cache_name(key->cache), (int64_t)key->threads, key->convention);
+    const double ratio = table_real(&base, 0, "copy_ratio"),
+                 lo = table_real(&base, 0, "copy_ratio_lo"),
+                 hi = table_real(&base, 0, "copy_ratio_hi");
+    const bool known = base.rows > 0;
+    stored_table_free(&base);
+    if (!known)
+        return as_text(NULL);
+    if (own->speed.copy_ratio_lo <= hi && lo <= own->speed.copy_ratio_hi)
+        return as_text("=");
+    return as_format("%+.0f %%", 100 * (own->speed.copy_ratio / ratio - 1));
+}
+
+/* Largest row ULP in words. */
+static relation_value as_error(const run_answer *answer, const error_sum *sum)
+{
+    char words[ERROR_WORDS];
+    return as_text(view_error_words(answer->view, sum, answer->dtype, words));
+}
+
+static void add_row(relation *made, const short_table *table, const answer_row *row)
+{
+    const error_sum *errors = row->standing->errors, *edge = &errors[SCOPE_EXTREME];
+    char number[16];
+    relation_row(made, as_text(answer_role_word(table->answer, row)), as_text(row->label));
+    for (size_t i = 0; i < table->shape_count; i++) {
+        const view_case *cell = row->cells[table->shapes[i]];
+        const speed_figures *speed = cell ? &cell->speed : NULL;
+        relation_add(made,
+                     speed && !isnan(speed->copy_ratio)
+                         ? as_format("%.0f ±%.0f%s", 100 * speed->copy_ratio,
+                                     fmax(1, 50 * (speed->copy_ratio_hi - speed->copy_ratio_lo)),
+                                     answer_spread(speed) > SPEED_NOISY ? "!" : "")
+                         : as_text(NULL));
+    }
+    if (table->gbps)
+        relation_add(made, as_figure(row->at_key ? row->at_key->speed.gbps : NAN));
+    if (table->speedup)
+        relation_add(made, as_text(answer_times(row->speedup, number)));
+    if (table->change)
+        relation_add(made, as_change(row, table->look));
+    if (table->errors)
+        relation_row(made, as_error(table->answer, &errors[SCOPE_ORDINARY]),
+                     as_error(table->answer, &errors[SCOPE_ANY]),
+                     edge->wrong     ? as_format("%zu fail", edge->wrong)
+                     : edge->limited ? as_format("%zu type-limited", edge->limited)
+                                     : as_text(edge->judged ? "pass" : NULL),
+                     row->all->usable < row->all->judged
+                         ? as_format("%zu/%zu", row->all->usable, row->all->judged)
+                         : as_text(row->all->judged ? "all" : NULL),
+                     as_text(row->reproducible));
+}
+
+/* The last row is the copy: what it reaches at each shape is 100 %. */
+static relation *make_relation(const short_table *table)
+{
+    relation *made = relation_create(table->columns, table->column_count);
+    const answer_column *columns = table->answer->columns;
+    char number[16];
+    for (size_t row = 0; row < table->row_count; row++)
+        add_row(made, table, table->rows[row]);
+    if (table->answer->column_count == 0)
+        return made;
+    relation_row(made, as_text(""), as_text("copy, GB/s"));
+    for (size_t i = 0; i < table->shape_count; i++)
+        relation_add(made,
+                     as_format("%s%s", number_short(columns[table->shapes[i]].copy.gbps, number),
+                               roof_mark(columns[table->shapes[i]].key.kernel)));
+    relation_add(made, as_figure(columns[table->answer->key].copy.gbps));
+    for (size_t i = table->gbps + 1; i < table->column_count; i++)
+        relation_add(made, as_text(""));
+    return made;
 }
 
 /* ---- the words around the table ---- */
@@ -318,40 +295,42 @@ static void print_coverage(const run_view *view, ln_type shown, const output_fil
 }
 
 /* What the columns that are shown mean. */
-static void add_legend(const run_answer *answer, const result_fields *fields, const relation *shown,
-                       text_buffer *lines)
+static void add_legend(const short_table *table, const relation *shown, text_buffer *lines)
 {
+    const run_answer *answer = table->answer;
+    const bool speedup = table->speedup && relation_shows(shown, table->speedup);
+    const size_t errors = table->errors;
+    bool shapes = false;
     char name[64];
-    bool has[FIELD_REPRODUCIBLE + 1] = {false};
-    for (size_t i = 0; i < fields->count; i++)
-        has[fields->fields[i].kind] |= relation_shows(shown, i);
+    for (size_t i = 0; i < table->shape_count; i++)
+        shapes |= relation_shows(shown, SHAPES + i);
     if (answer->column_count > 0)
         answer_column_name(answer, answer->key, name);
-    if (has[FIELD_SHAPE])
-        clean_format(
-            lines, FORM_LINE,
-            "%s: hidden %zu, data in %s; %% of a copy's speed ± 95 %% interval%s%s.\n", name,
-            answer->columns[answer->key].key.hidden, answer->columns[answer->key].regime,
-            has[FIELD_SPEEDUP] ? "; x: times as fast at " : "", has[FIELD_SPEEDUP] ? name : "");
-    if (has[FIELD_SHAPE])
+    if (shapes)
+        clean_format(lines, FORM_LINE,
+                     "%s: hidden %zu, data in %s; %% of a copy's speed ± 95 %% interval%s%s.\n",
+                     name, answer->columns[answer->key].key.hidden,
+                     answer->columns[answer->key].regime, speedup ? "; x: times as fast at " : "",
+                     speedup ? name : "");
+    if (shapes)
         clean_format(lines, FORM_LINE,
                      "copy: the fastest of a plain loop, non-temporal stores (nt) and rep "
                      "movsb (rep).\n");
-    if (has[FIELD_GBPS])
+    if (table->gbps && relation_shows(shown, table->gbps))
         clean_format(lines, FORM_LINE, "GB/s: at %s.\n", name);
-    if (has[FIELD_WORST])
+    if (errors && relation_shows(shown, errors + WORST))
         clean_format(lines, FORM_LINE,
                      "ordinary, worst: largest error on rows of N(0,1) and on all rows but edge "
                      "cases, in row ULP (units in the last place of the row's largest number; NaN: "
                      "NaN or infinity in place of a number, or the reverse).\n");
-    if (has[FIELD_EXTREME])
+    if (errors && relation_shows(shown, errors + EDGE_CASES))
         text_add(lines, "edge cases: rows that overflow or underflow, and conventions without eps; "
                         "type-limited: kernels of these types may lose every digit there.\n");
-    if (has[FIELD_USABLE])
+    if (errors && relation_shows(shown, errors + DIGITS))
         text_add(lines,
                  "digits: cases with a correct digit in every row, of the cases judged, which "
                  "are fewer where a kernel does not support some.\n");
-    if (has[FIELD_REPRODUCIBLE])
+    if (errors && relation_shows(shown, errors + REPRODUCIBLE))
         text_add(lines, "reproducible, bit for bit: in any batch (row), on every ISA too (isa), in "
                         "the same call only (run).\n");
 }
@@ -449,34 +428,30 @@ static void add_traps(const run_view *view, const run_answer *answer, text_buffe
 /* A line for each reason for which kernels did not run at all. */
 static void add_left_out(const run_view *view, const run_answer *answer, text_buffer *out)
 {
-    for (size_t i = 0; i < answer->count; i++) {
-        const answer_row *row = &answer->rows[i];
-        const char *why = descriptor_word(view->kernels, row->kernel, "unsupported_because");
-        size_t alike = 0;
-        bool seen = !why[0];
-        for (size_t j = 0; !seen && j < answer->count; j++) {
-            const char *other =
-                descriptor_word(view->kernels, answer->rows[j].kernel, "unsupported_because");
-            seen = j < i && strcmp(why, other) == 0;
-            alike += strcmp(why, other) == 0;
-        }
-        if (!seen)
-            clean_format(out, FORM_LINE, "%zu kernel%s cannot run here: %s\n", alike,
-                         alike == 1 ? "" : "s", why);
+    stored_table reasons = store_ask(
+        view->store,
+        "SELECT descriptor ->> '$.unsupported_because' AS why, count(*) AS kernels FROM kernels "
+        "WHERE run = ?1 AND why <> '' AND EXISTS (SELECT 1 FROM cells WHERE cells.run = ?1 AND "
+        "kernel = name AND operation = ?2 AND types = ?3) GROUP BY why ORDER BY min(name)",
+        "iss", view->run.id, operation_name(view_operation(view)), dtype_name(answer->dtype));
+    for (size_t i = 0; i < reasons.rows; i++) {
+        const long long kernels = table_whole(&reasons, i, "kernels");
+        clean_format(out, FORM_LINE, "%lld kernel%s cannot run here: %s\n", kernels,
+                     kernels == 1 ? "" : "s", table_text(&reasons, i, "why"));
     }
+    stored_table_free(&reasons);
 }
 
 /* Of the speeds of a table as wide as it takes. Where it is too noisy to say who is fastest, narrow
  * intervals are no comfort. */
-static void add_noise(const run_answer *answer, const answer_row *const *rows, size_t count,
-                      const result_fields *fields, text_buffer *out)
+static void add_noise(const short_table *table, text_buffer *out)
 {
     size_t speeds = 0, wide = 0;
     double widest = 0; /* half an interval, as a share of the speed */
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < fields->count; j++) {
-            const view_case *cell = rows[i]->cells[fields->fields[j].column];
-            if (fields->fields[j].kind != FIELD_SHAPE || !cell || isnan(cell->speed.copy_ratio))
+    for (size_t i = 0; i < table->row_count; i++)
+        for (size_t j = 0; j < table->shape_count; j++) {
+            const view_case *cell = table->rows[i]->cells[table->shapes[j]];
+            if (!cell || isnan(cell->speed.copy_ratio))
                 continue;
             speeds++;
             wide += answer_spread(&cell->speed) > SPEED_NOISY;
@@ -488,41 +463,36 @@ static void add_noise(const run_answer *answer, const answer_row *const *rows, s
             "! Noisy: %zu of %zu speeds are uncertain by more than %.0f %%; add --processes "
             "5, or ask lnbench doctor why.\n",
             wide, speeds, 100 * SPEED_NOISY);
-    else if (speeds > 0 && answer->untold_count[OF_ALL] <= 1)
+    else if (speeds > 0 && table->answer->untold_count[OF_ALL] <= 1)
         text_format(out, "Quiet: every speed above is known within ±%.1f %%.\n", 100 * widest);
 }
 
 void result_noise(const run_answer *answer, text_buffer *out)
 {
     const result_look look = {0};
-    result_fields fields;
-    const answer_row **rows = allocate_zeroed(answer->count + 1, sizeof *rows);
-    size_t count = choose_rows(answer, &look, rows);
-    choose_fields(answer, &look, &fields);
-    add_noise(answer, rows, count, &fields, out);
-    free(rows);
+    short_table table;
+    choose_table(&table, answer, &look);
+    add_noise(&table, out);
+    free(table.rows);
 }
 
 /* The table of one operation, the answer in sentences, and what went wrong. */
 static void print_text(const run_view *view, const output_file *out, const result_look *look)
 {
-    size_t room = out->width ? out->width : 100;
     run_answer answer;
-    result_fields fields;
+    short_table table;
     text_buffer legend = {0}, words = {0}, notes = {0}, noise = {0};
     answer_make(view, &answer);
-    const answer_row **rows = allocate_zeroed(answer.count + 1, sizeof *rows);
-    size_t count = choose_rows(&answer, look, rows);
-    choose_fields(&answer, look, &fields);
-    add_noise(&answer, rows, count, &fields, &noise); /* however narrow the terminal is */
-    relation *table = make_relation(&answer, rows, count, &fields, look);
+    choose_table(&table, &answer, look);
+    add_noise(&table, &noise); /* however narrow the terminal is */
+    relation *made = make_relation(&table);
     if (out->format == OUTPUT_TEXT)
-        relation_fit(table, room);
-    add_legend(&answer, &fields, table, &legend);
+        relation_fit(made, out->width ? out->width : 100);
+    add_legend(&table, made, &legend);
     print_head(view, &answer, out);
     print_coverage(view, answer.dtype, out);
     output_line(out, "%s", "");
-    relation_print(table, out);
+    relation_print(made, out);
     output_wrapped(out, legend.bytes ? legend.bytes : "");
     text_free(&legend);
     output_line(out, "%s", "");
@@ -538,41 +508,33 @@ static void print_text(const run_view *view, const output_file *out, const resul
     text_free(&words);
     text_free(&notes);
     text_free(&noise);
-    free(rows);
+    free(table.rows);
     answer_free(&answer);
 }
 
 /* A table an operation: kernels of two are not ranked together. */
-static void print_parts(const run_view *view, const output_file *out, const result_look *look)
+void result_table_print(const run_view *view, const output_file *out, const result_look *look)
 {
     const unsigned kinds = view_operations(view);
     const bool several = (kinds & (kinds - 1)) != 0;
-    text_buffer line = {0};
-    view_add_coverage(view, &line);
-    if (several && line.length > 0)
-        output_wrapped(out, line.bytes);
-    text_free(&line);
-    for (int kind = 0; kind < OPERATIONS; kind++) {
-        if (!(kinds & OPERATION_BIT(kind)))
-            continue;
-        run_view part = view_part(view, (ln_operation)kind);
-        if (several)
-            output_line(out, "%s", "");
-        print_text(&part, out, look);
-        view_part_free(&part);
-    }
-}
-
-void result_table_print(const run_view *view, const output_file *out, const result_look *look)
-{
     text_buffer lines = {0};
     if (out->format == OUTPUT_JSON) {
         output_json(out, view_run_json(view));
-    } else if (!output_is_data(out)) {
-        print_parts(view, out, look);
-    } else {
+        return;
+    }
+    if (output_is_data(out)) {
         export_cases(view->store, view->run.id, out->format, &lines);
         fputs(lines.bytes, out->file);
         text_free(&lines);
+        return;
+    }
+    view_add_coverage(view, &lines);
+    if (several && lines.length > 0)
+        output_wrapped(out, lines.bytes);
+    text_free(&lines);
+    for (run_view part = {0}; view_next_part(view, &part);) {
+        if (several)
+            output_line(out, "%s", "");
+        print_text(&part, out, look);
     }
 }

@@ -44,43 +44,44 @@ unsigned view_operations(const run_view *view)
     return kinds ? kinds : 1;
 }
 
-run_view view_part(const run_view *whole, ln_operation kind)
+bool view_next_part(const run_view *whole, run_view *part)
 {
-    run_view part = *whole;
-    part.owns_store = false;
-    part.others = view_operations(whole) & ~OPERATION_BIT(kind);
-    if (!part.others)
-        return part;
-    part.cases = (stored_cases){0};
-    part.standings.count = 0;
-    part.cases.cases = allocate_zeroed(whole->cases.count + 1, sizeof *part.cases.cases);
-    part.views = allocate_zeroed(whole->cases.count + 1, sizeof *part.views);
-    part.standings.standings =
-        allocate_zeroed(whole->standings.count + 1, sizeof *part.standings.standings);
-    for (size_t i = 0; i < whole->cases.count; i++) {
-        stored_case *own = &part.cases.cases[part.cases.count];
-        if (whole->cases.cases[i].key.operation != kind)
-            continue;
-        *own = whole->cases.cases[i];
-        part.views[part.cases.count] = whole->views[i];
-        part.views[part.cases.count++].stored = own;
-    }
-    stored_cases_index(&part.cases);
-    for (size_t i = 0; i < whole->standings.count; i++)
-        if (whole->standings.standings[i].operation == kind)
-            part.standings.standings[part.standings.count++] = whole->standings.standings[i];
-    return part;
-}
-
-void view_part_free(run_view *part)
-{
+    const unsigned kinds = view_operations(whole);
+    int kind = part->store ? (int)view_operation(part) + 1 : 0;
     if (part->others) {
         hash_index_free(&part->cases.index);
         free(part->cases.cases);
         free(part->views);
         free(part->standings.standings);
     }
-    *part = (run_view){0};
+    while (kind < OPERATIONS && !(kinds & OPERATION_BIT(kind)))
+        kind++;
+    if (kind == OPERATIONS)
+        return false;
+    *part = *whole;
+    part->owns_store = false;
+    part->others = kinds & ~OPERATION_BIT(kind);
+    if (!part->others)
+        return true;
+    part->cases =
+        (stored_cases){.cases = allocate_zeroed(whole->cases.count + 1, sizeof *part->cases.cases)};
+    part->views = allocate_zeroed(whole->cases.count + 1, sizeof *part->views);
+    part->standings =
+        (standing_list){.standings = allocate_zeroed(whole->standings.count + 1,
+                                                     sizeof *part->standings.standings)};
+    for (size_t i = 0; i < whole->cases.count; i++) {
+        stored_case *own = &part->cases.cases[part->cases.count];
+        if ((int)whole->cases.cases[i].key.operation != kind)
+            continue;
+        *own = whole->cases.cases[i];
+        part->views[part->cases.count] = whole->views[i];
+        part->views[part->cases.count++].stored = own;
+    }
+    stored_cases_index(&part->cases);
+    for (size_t i = 0; i < whole->standings.count; i++)
+        if ((int)whole->standings.standings[i].operation == kind)
+            part->standings.standings[part->standings.count++] = whole->standings.standings[i];
+    return true;
 }
 
 /* A case with what the run says of its kernel and machine. */

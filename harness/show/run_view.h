@@ -37,10 +37,13 @@ json_t *store_descriptors(result_store *store, int64_t run);
 void store_kernel_words(result_store *store, int64_t run, const word_list *words, word_list *names);
 /* Bits of the operations that it has kernels of; that of the first where it has none at all. */
 unsigned view_operations(const run_view *view);
-/* What of a view is of one operation, as if the run had nothing else: whoever ranks kernels ranks a part's. It
- * borrows from the whole; give it back with view_part_free(). */
-run_view view_part(const run_view *whole, ln_operation kind);
-void view_part_free(run_view *part);
+/* Goes through the parts of a view, each what it has of one operation, as if the run had nothing else: whoever ranks
+ * kernels ranks a part's. A part borrows from the whole, and goes with the next step; false: there are no more.
+ *
+ *     for (run_view part = {0}; view_next_part(&view, &part);)
+ *         answer_make(&part, &answer);
+ */
+bool view_next_part(const run_view *whole, run_view *part);
 run_view view_load(result_store *store, int64_t run);
 void view_free(run_view *view);
 /* "requested 40, judged 37, missing 3: ...", and whether the run came to its end: one line without its end;
