@@ -32,7 +32,6 @@ typedef struct golden {
 
 static const golden table[] = {
 #include "inputs_golden.inc"
-#include "inputs_typed_golden.inc"
 };
 
 /* Compares with the table's next entry, or prints it. */
@@ -161,8 +160,6 @@ int main(int count, char **arguments)
     fine = check_conventions(&next, print) && fine;
     fine = check_parameters(&next, print) && fine;
     fine = check_quantile(&next, print) && fine;
-    if (print)
-        printf("-- inputs_typed_golden.inc\n");
     fine = check_types(&next, print) && fine;
     if (!print && next != sizeof table / sizeof *table) {
         fprintf(stderr, "%zu hashes were made, the table has %zu\n", next,

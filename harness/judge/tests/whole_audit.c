@@ -6,6 +6,8 @@
  * Kinds take turns, and types within a kind, so that any few thousand rows hold all of them.
  */
 #include "audit.h"
+#include "base/allocate.h"
+#include "base/die.h"
 #include "inputs/inputs.h"
 #include "inputs/worst.h"
 #include "base/progress.h"
@@ -33,40 +35,38 @@ typedef struct whole_audit {
     unsigned kinds;
     bool seen[KINDS_MOST][TYPES][AUDIT_PRESETS];
     unsigned long long state;
+    arena memory; /* of the finds */
     uint64_t seed;
 } whole_audit;
 
-static bool load_finds(whole_audit *audit, error *err)
+static void load_finds(whole_audit *audit)
 {
     worst_shapes shapes;
     worst_input_shapes(WORST_INPUT, &shapes);
-    bool fine = true;
     for (size_t i = 0; i < shapes.count; i++) {
         const worst_shape *shape = &shapes.shapes[i];
         hunt_finds *of_type = &audit->finds[shape->type];
         if (shape->hidden <= AUDIT_MAX_HIDDEN && shape->rows > of_type->rows)
             *of_type = (hunt_finds){shape->hidden, shape->rows, NULL};
     }
-    for (unsigned type = 0; fine && type < TYPES; type++) {
+    for (unsigned type = 0; type < TYPES; type++) {
         hunt_finds *of_type = &audit->finds[type];
-        of_type->x = malloc(of_type->rows * of_type->hidden * dtype_size((ln_type)type) + 1);
-        fine =
-            of_type->x != NULL || fail(err, EXIT_CODE_ENVIRONMENT, "out of memory (%s)", "finds");
-        if (fine && of_type->rows > 0)
+        of_type->x = arena_new(&audit->memory, char,
+                               of_type->rows * of_type->hidden * dtype_size((ln_type)type));
+        if (of_type->rows > 0)
             worst_input_rows(WORST_INPUT, (ln_type)type, 0, of_type->rows, of_type->hidden,
                              of_type->x);
     }
     free(shapes.shapes);
-    return fine;
 }
 
 /* The families, then the finds, then the audit's own kinds. */
-static bool name_kinds(whole_audit *audit, error *err)
+static void name_kinds(whole_audit *audit)
 {
     audit->families = input_families(&audit->family_count);
     audit->kinds = (unsigned)audit->family_count + 1 + AUDIT_KINDS;
     if (audit->kinds > KINDS_MOST)
-        return fail(err, EXIT_CODE_USAGE, "more than %d kinds of rows", KINDS_MOST);
+        die(EXIT_CODE_USAGE, "more than %d kinds of rows", KINDS_MOST);
     for (size_t i = 0; i < audit->family_count; i++)
         audit->names[i] = audit->families[i].name;
     audit->names[audit->family_count] = WORST_INPUT;
@@ -74,7 +74,6 @@ static bool name_kinds(whole_audit *audit, error *err)
         snprintf(audit->drawn[i], sizeof audit->drawn[i], "drawn %s", audit_kind_names[i]);
         audit->names[audit->family_count + 1 + i] = audit->drawn[i];
     }
-    return true;
 }
 
 static unsigned below(whole_audit *audit, size_t count)
@@ -125,18 +124,16 @@ static void take_find(whole_audit *audit, audit_row *row)
     take_parameters("normal", audit->seed, row);
 }
 
-static bool is_preset(const ln_convention *convention, size_t preset)
-{
-    const ln_convention *other = &audit_presets[preset];
-    return convention->ddof == other->ddof && convention->eps_place == other->eps_place &&
-           convention->eps == other->eps && convention->affine == other->affine;
-}
-
 static void note_preset(whole_audit *audit, unsigned kind)
 {
     const audit_row *row = audit_run_row(audit->run);
-    for (size_t i = 0; i < AUDIT_PRESETS; i++)
-        audit->seen[kind][row->storage][i] |= is_preset(&row->convention, i);
+    const ln_convention *own = &row->convention;
+    for (size_t i = 0; i < AUDIT_PRESETS; i++) {
+        const ln_convention *other = &audit_presets[i];
+        audit->seen[kind][row->storage][i] |=
+            own->ddof == other->ddof && own->eps_place == other->eps_place &&
+            own->eps == other->eps && own->affine == other->affine;
+    }
 }
 
 static void print_coverage(const whole_audit *audit)
@@ -152,7 +149,7 @@ static void print_coverage(const whole_audit *audit)
            audit->kinds * TYPES * AUDIT_PRESETS);
 }
 
-static bool take_row(whole_audit *audit, uint64_t number, error *err)
+static void take_row(whole_audit *audit, uint64_t number)
 {
     audit_row *row = audit_run_row(audit->run);
     unsigned kind = (unsigned)(number % audit->kinds);
@@ -166,67 +163,32 @@ static bool take_row(whole_audit *audit, uint64_t number, error *err)
     else
         audit_row_draw(row, kind - (unsigned)audit->family_count - 1, &audit->state);
     note_preset(audit, kind);
-    return audit_run_take(audit->run, kind) ||
-           fail(err, EXIT_CODE_ENVIRONMENT, "out of memory (%s)", "the audit");
+    if (!audit_run_take(audit->run, kind))
+        memory_is_out(row->hidden);
 }
 
 /* One long sum: of numbers of both signs, and of one. */
-static bool take_long(whole_audit *audit, ln_type type, const char *input, size_t hidden,
-                      error *err)
+static void take_long(whole_audit *audit, ln_type type, const char *input, size_t hidden)
 {
     enum { SAMPLES = 2000 };
-    audit_long_row row = {.name = input,
-                          .convention = audit_presets[below(audit, 2)], /* torch's */
-                          .storage = type,
-                          .param = type,
-                          .hidden = hidden};
-    size_t bytes = hidden * dtype_size(type);
-    char *room = malloc(3 * bytes);
-    bool fine =
-        room != NULL || fail(err, EXIT_CODE_ENVIRONMENT, "out of memory (%s)", "a long row");
-    if (fine) {
-        row.x = room;
-        row.gamma = room + bytes;
-        row.beta = room + 2 * bytes;
-        const operation_call call = {
-            .problem = problem_dense(&row.convention, type, type, 1, hidden),
-            .inputs = {[ROLE_GAMMA] = room + bytes, [ROLE_BETA] = room + 2 * bytes}};
-        input_parameters(input, &call, audit->seed);
-        input_rows(input, type, audit->seed, 0, 1, hidden, room);
-        fine = audit_run_take_long(audit->run, &row, SAMPLES) ||
-               fail(err, EXIT_CODE_ENVIRONMENT, "out of memory (%s)", "the audit");
-    }
+    const size_t bytes = hidden * dtype_size(type);
+    char *room = allocate(3 * bytes);
+    const audit_long_row row = {.name = input,
+                                .convention = audit_presets[below(audit, 2)], /* torch's */
+                                .storage = type,
+                                .param = type,
+                                .hidden = hidden,
+                                .x = room,
+                                .gamma = room + bytes,
+                                .beta = room + 2 * bytes};
+    const operation_call call = {
+        .problem = problem_dense(&row.convention, type, type, 1, hidden),
+        .inputs = {[ROLE_GAMMA] = room + bytes, [ROLE_BETA] = room + 2 * bytes}};
+    input_parameters(input, &call, audit->seed);
+    input_rows(input, type, audit->seed, 0, 1, hidden, room);
+    if (!audit_run_take_long(audit->run, &row, SAMPLES))
+        memory_is_out(hidden);
     free(room);
-    return fine;
-}
-
-/* Sums of as many elements as are audited, up to 1e7. */
-static bool take_long_rows(whole_audit *audit, uint64_t elements, error *err)
-{
-    size_t hidden = elements < 10000000 ? (size_t)elements + 1 : 10000000;
-    bool fine = true;
-    for (unsigned type = 0; fine && type < TYPES; type++)
-        fine = take_long(audit, (ln_type)type, "normal", hidden, err) &&
-               take_long(audit, (ln_type)type, "positive", hidden, err);
-    return fine;
-}
-
-static bool run_audit(whole_audit *audit, uint64_t elements, error *err)
-{
-    double start = seconds_now();
-    bool fine = name_kinds(audit, err) && load_finds(audit, err);
-    audit->run = fine ? audit_run_create(audit->names, audit->kinds) : NULL;
-    fine =
-        fine && (audit->run || fail(err, EXIT_CODE_ENVIRONMENT, "out of memory (%s)", "the audit"));
-    fine = fine && take_long_rows(audit, elements, err);
-    for (uint64_t i = 0; fine && audit_run_totals(audit->run).elements < elements; i++)
-        fine = take_row(audit, i, err);
-    if (fine) {
-        printf("seed %" PRIu64 "\n", audit->seed);
-        print_coverage(audit);
-        audit_run_print(audit->run, seconds_now() - start);
-    }
-    return fine;
 }
 
 static bool read_count(const char *text, uint64_t *value)
@@ -247,21 +209,28 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: whole_audit [--elements N] [--seed S]\n");
         return EXIT_CODE_USAGE;
     }
-    whole_audit *audit = calloc(1, sizeof *audit);
-    error err = {0};
-    fine = audit != NULL || fail(&err, EXIT_CODE_ENVIRONMENT, "out of memory (%s)", "the audit");
-    if (fine) {
-        audit->seed = seed;
-        audit->state = seed;
-        fine = run_audit(audit, elements, &err);
+    const double start = seconds_now();
+    whole_audit *audit = allocate_zeroed(1, sizeof *audit);
+    audit->seed = audit->state = seed;
+    name_kinds(audit);
+    load_finds(audit);
+    audit->run = audit_run_create(audit->names, audit->kinds);
+    if (!audit->run)
+        memory_is_out(0);
+    /* Sums of as many elements as are audited, up to 1e7. */
+    const size_t longest = elements < 10000000 ? (size_t)elements + 1 : 10000000;
+    for (unsigned type = 0; type < TYPES; type++) {
+        take_long(audit, (ln_type)type, "normal", longest);
+        take_long(audit, (ln_type)type, "positive", longest);
     }
-    int code = !fine ? (int)err.code : audit_run_totals(audit->run).wrong > 0 ? EXIT_WRONG : 0;
-    if (!fine)
-        fprintf(stderr, "whole_audit: %s\n", err.message);
-    for (unsigned type = 0; audit && type < TYPES; type++)
-        free(audit->finds[type].x);
-    if (audit)
-        audit_run_destroy(audit->run);
+    for (uint64_t i = 0; audit_run_totals(audit->run).elements < elements; i++)
+        take_row(audit, i);
+    printf("seed %" PRIu64 "\n", audit->seed);
+    print_coverage(audit);
+    audit_run_print(audit->run, seconds_now() - start);
+    const bool wrong = audit_run_totals(audit->run).wrong > 0;
+    audit_run_destroy(audit->run);
+    arena_free(&audit->memory);
     free(audit);
-    return code;
+    return wrong ? EXIT_WRONG : 0;
 }
