@@ -497,7 +497,7 @@ static exit_code evaluate_gradients(const eval_state *state)
     const double limit = state->options->max_row_ulp;
     ln_tensors given = {0};
     const void *gradients[GRADIENTS];
-    gradient_errors found[GRADIENTS];
+    ln_metrics found[GRADIENTS];
     exit_code code = EXIT_CODE_FINE;
     char label[CONVENTION_MAX_LENGTH];
     relation *rows = relation_create(COLUMNS(columns));
@@ -507,7 +507,7 @@ static exit_code evaluate_gradients(const eval_state *state)
         gradients[i] = state->arrays[FILE_GRADIENTS + i].data;
     judge_gradients(&problem, &given, state->arrays[FILE_DY].data, gradients, found);
     for (size_t i = 0; i < GRADIENTS; i++) {
-        const gradient_errors *own = &found[i];
+        const ln_metrics *own = &found[i];
         const case_verdict verdict = {.kind = own->mismatches            ? VERDICT_WRONG_CLASS
                                               : own->row_ulp_max > limit ? VERDICT_INACCURATE
                                               : isinf(limit)             ? VERDICT_NOT_JUDGED

@@ -844,84 +844,50 @@ const char *gradient_name(size_t which)
     return names[which];
 }
 
-/* Sums over all elements of one gradient. */
-typedef struct gradient_sums {
-    double errors, exacts; /* of squares */
-    uint64_t right, finite;
-} gradient_sums;
-
-static void add_element(ln_type type, const ln_gradient *exact, const void *given, size_t i,
-                        double row_ulp, gradient_sums *sums, gradient_errors *found)
-{
-    double value = storage_load(type, given, i), right = storage_load(type, exact->rounded, i);
-    double off = fabs(value - exact->exact[i]);
-    found->elements++;
-    if (!same_class(value, right)) {
-        found->mismatches++;
-        return;
-    }
-    sums->right += value == right || isnan(right);
-    if (!isfinite(right))
-        return;
-    sums->finite++;
-    sums->errors += off * off;
-    sums->exacts += exact->exact[i] * exact->exact[i];
-    if (exact->exact[i] != 0)
-        found->ulp_max = fmax(found->ulp_max, off / ln_ulp(type, exact->exact[i]));
-    found->row_ulp_max = fmax(found->row_ulp_max, off / row_ulp);
-}
-
-static void measure_gradient(ln_type type, const ln_gradient *exact, const void *given, size_t rows,
-                             size_t length, gradient_errors *found)
-{
-    gradient_sums sums = {0};
-    double worst = -1;
-    uint64_t wrong = 0;
-    for (size_t row = 0; row < rows; row++) {
-        double largest = 0;
-        for (size_t i = row * length; i < (row + 1) * length; i++)
-            if (isfinite(exact->exact[i]))
-                largest = fmax(largest, fabs(exact->exact[i]));
-        for (size_t i = row * length; i < (row + 1) * length; i++) {
-            add_element(type, exact, given, i, ln_ulp(type, largest), &sums, found);
-            bool worse = wrong == 0 && (found->mismatches > 0 || found->row_ulp_max > worst);
-            if (!worse)
-                continue;
-            found->worst_row = row;
-            found->worst_column = i - row * length;
-            worst = found->row_ulp_max;
-            wrong = found->mismatches;
-        }
-    }
-    found->correctly_rounded = (double)sums.right / (double)found->elements;
-    if (sums.exacts > 0)
-        found->rel_l2 = sqrt(sums.errors / sums.exacts);
-}
-
+/* As a norm's output, whose scale is the largest exact value of the row. */
 void judge_gradients(const ln_problem *problem, const ln_tensors *tensors, const void *dy,
-                     const void *const given[GRADIENTS], gradient_errors found[GRADIENTS])
+                     const void *const given[GRADIENTS], ln_metrics found[GRADIENTS])
 {
-    ln_affine affine = problem->convention.affine;
-    size_t parameters = ln_parameter_elements(affine, problem->hidden);
+    const ln_affine affine = problem->convention.affine;
     ln_gradients right = {0};
     ln_gradient *all[GRADIENTS] = {&right.dx, &right.dgamma, &right.dbeta};
-    bool has[GRADIENTS] = {given[0] != NULL, given[1] && ln_has_gamma(affine),
-                           given[2] && ln_has_beta(affine)};
+    const bool has[GRADIENTS] = {given[0] != NULL, given[1] && ln_has_gamma(affine),
+                                 given[2] && ln_has_beta(affine)};
+    const size_t lengths[GRADIENTS] = {problem->hidden,
+                                       ln_parameter_elements(affine, problem->hidden),
+                                       ln_parameter_elements(affine, problem->hidden)};
+    const size_t rows[GRADIENTS] = {problem->rows, 1, 1};
+    const ln_type types[GRADIENTS] = {problem->storage, problem->param, problem->param};
     for (size_t i = 0; i < GRADIENTS; i++) {
-        size_t elements = i ? parameters : problem->rows * problem->hidden;
-        found[i] = (gradient_errors){NAN, NAN, NAN, NAN, 0, 0, 0, 0};
+        found[i] = (ln_metrics){
+            .ulp_max = NAN, .row_ulp_max = NAN, .rel_l2 = NAN, .correctly_rounded = NAN};
         if (!has[i])
             continue;
-        all[i]->rounded = allocate(elements * dtype_size(i ? problem->param : problem->storage));
-        all[i]->exact = allocate(elements * sizeof *all[i]->exact);
+        all[i]->rounded = allocate(rows[i] * lengths[i] * dtype_size(types[i]));
+        all[i]->exact = allocate(rows[i] * lengths[i] * sizeof *all[i]->exact);
     }
     if (!ln_backward(&problem->convention, problem->storage, problem->param, problem->rows,
                      problem->hidden, tensors->x, dy, tensors->gamma, &right))
         memory_is_out(problem->hidden);
     for (size_t i = 0; i < GRADIENTS; i++) {
-        if (has[i])
-            measure_gradient(i ? problem->param : problem->storage, all[i], given[i],
-                             i ? 1 : problem->rows, i ? parameters : problem->hidden, &found[i]);
+        const size_t bytes = lengths[i] * dtype_size(types[i]);
+        metrics_gather *gather = has[i] ? metrics_gather_create() : NULL;
+        for (size_t row = 0; gather && row < rows[i]; row++) {
+            ln_reference_result answer = {.rounded = (char *)all[i]->rounded + row * bytes,
+                                          .exact = all[i]->exact + row * lengths[i]};
+            for (size_t c = 0; c < lengths[i]; c++)
+                if (isfinite(answer.exact[c]))
+                    answer.max_xhat = fmax(answer.max_xhat, fabs(answer.exact[c]));
+            const metrics_row judged = {types[i], types[i], lengths[i], &problem->convention,
+                                        NULL,     NULL,     &answer,    LN_AFFINE_NONE,
+                                        false};
+            if (!metrics_gather_row(gather, &judged, row, (const char *)given[i] + row * bytes,
+                                    NULL, NULL, NULL))
+                memory_is_out(bytes);
+        }
+        if (gather)
+            metrics_gather_finish(gather, &found[i]);
+        metrics_gather_destroy(gather);
         free(all[i]->rounded);
         free(all[i]->exact);
     }

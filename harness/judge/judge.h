@@ -315,22 +315,14 @@ static inline bool judge_is_given(const double *statistic)
 
 enum { GRADIENT_DX, GRADIENT_DGAMMA, GRADIENT_DBETA, GRADIENTS };
 
-/* NaN where there is nothing to measure. */
-typedef struct gradient_errors {
-    double ulp_max;     /* |computed - exact| / ulp(exact), over exact values that are not 0 */
-    double row_ulp_max; /* |computed - exact| / ulp(largest |exact| of the row) */
-    double rel_l2, correctly_rounded;
-    uint64_t elements, mismatches; /* mismatches: of another class (NaN, infinite, finite) */
-    size_t worst_row, worst_column;
-} gradient_errors;
-
 const char *gradient_name(size_t which); /* "dx", "dgamma", "dbeta" */
 
 /* x, dy and dx are dense, of the storage type; the others of the parameter type. given: NULL of one that is
- * not judged. No bound of the sums is known here, so that nothing is called inaccurate: the caller may set a
- * limit. */
+ * not judged. Errors are found as of an output, the scale of a row being its largest exact value; NaN where there
+ * is nothing to measure. No bound of the sums is known here, so that nothing is called inaccurate: the caller may
+ * set a limit. */
 void judge_gradients(const ln_problem *problem, const ln_tensors *tensors, const void *dy,
-                     const void *const given[GRADIENTS], gradient_errors found[GRADIENTS]);
+                     const void *const given[GRADIENTS], ln_metrics found[GRADIENTS]);
 
 /* ---- which rtol and atol tell a right implementation from a wrong one ---- */
 
