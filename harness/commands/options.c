@@ -49,50 +49,19 @@ static bool is_named(const char *option, const char *name, size_t length)
 
 static const cli_option *find_option(const cli_command *command, const char *name, size_t length)
 {
-    for (size_t i = 0; i < command->option_count; i++)
-        if (is_named(command->options[i].name, name, length))
-            return &command->options[i];
-    return NULL;
-}
-
-static _Noreturn void unknown_option(const cli_command *command, const char *given)
-{
     const char *names[64];
     size_t count = 0;
-    for (; count < command->option_count && count < 64; count++)
+    for (; count < command->option_count && count < 64; count++) {
         names[count] = command->options[count].name;
-    char name[64];
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(given, "="), given);
-    const char *nearest = nearest_word(name, names, count);
+        if (is_named(names[count], name, length))
+            return &command->options[count];
+    }
+    char given[64];
+    snprintf(given, sizeof given, "%.*s", (int)length, name);
+    const char *nearest = nearest_word(given, names, count);
     die(EXIT_CODE_USAGE, "%s has no option --%.60s%s%s%s: see lnbench %s --help", command->name,
-        name, nearest ? " (did you mean --" : "", nearest ? nearest : "", nearest ? "?)" : "",
+        given, nearest ? " (did you mean --" : "", nearest ? nearest : "", nearest ? "?)" : "",
         command->name);
-}
-
-static void set_count(const cli_option *option, const char *value, uint64_t *target)
-{
-    char *end;
-    errno = 0;
-    *target = strtoull(value, &end, 10);
-    if (errno || end == value || *end || value[0] == '-' || value[0] == '+')
-        die(EXIT_CODE_USAGE, "--%s %.60s: a whole number was expected", option->name, value);
-}
-
-static void set_real(const cli_option *option, const char *value, double *target)
-{
-    if (!number_parse(value, strlen(value), target) || !(*target >= 0) || *target > 1e300)
-        die(EXIT_CODE_USAGE, "--%s %.60s: a number from 0 was expected", option->name, value);
-    if (option->kind == OPTION_SECONDS && *target <= 0)
-        die(EXIT_CODE_USAGE, "--%s %g: more than 0 seconds were expected", option->name, *target);
-}
-
-static void set_list(const cli_option *option, const char *value, word_list *target)
-{
-    if (value[0] == '\0' || strstr(value, ",,") || value[0] == ',' ||
-        value[strlen(value) - 1] == ',')
-        die(EXIT_CODE_USAGE, "--%s '%.200s': %s; %s was expected", option->name, value,
-            value[0] ? "an empty part between commas" : "nothing there", option->argument);
-    word_list_split(target, value);
 }
 
 /* A store's name that was mistyped is found here, before anything is measured. */
@@ -115,6 +84,8 @@ static void set_store(const char *value, const char **target)
 static void set_option(const cli_option *option, const char *value, char *options)
 {
     void *target = options + option->target;
+    double *real = target;
+    char *end;
     switch (option->kind) {
     case OPTION_FLAG:
         *(bool *)target = true;
@@ -123,17 +94,27 @@ static void set_option(const cli_option *option, const char *value, char *option
         *(const char **)target = value;
         break;
     case OPTION_LIST:
-        set_list(option, value, target);
+        if (value[0] == '\0' || strstr(value, ",,") || value[0] == ',' ||
+            value[strlen(value) - 1] == ',')
+            die(EXIT_CODE_USAGE, "--%s '%.200s': %s; %s was expected", option->name, value,
+                value[0] ? "an empty part between commas" : "nothing there", option->argument);
+        word_list_split(target, value);
         break;
     case OPTION_RAW:
         word_list_add(target, value);
         break;
     case OPTION_COUNT:
-        set_count(option, value, target);
+        errno = 0;
+        *(uint64_t *)target = strtoull(value, &end, 10);
+        if (errno || end == value || *end || value[0] == '-' || value[0] == '+')
+            die(EXIT_CODE_USAGE, "--%s %.60s: a whole number was expected", option->name, value);
         break;
     case OPTION_REAL:
     case OPTION_SECONDS:
-        set_real(option, value, target);
+        if (!number_parse(value, strlen(value), real) || !(*real >= 0) || *real > 1e300)
+            die(EXIT_CODE_USAGE, "--%s %.60s: a number from 0 was expected", option->name, value);
+        if (option->kind == OPTION_SECONDS && *real <= 0)
+            die(EXIT_CODE_USAGE, "--%s %g: more than 0 seconds were expected", option->name, *real);
         break;
     case OPTION_STORE:
         set_store(value, target);
@@ -160,8 +141,6 @@ static void read_option(const cli_command *command, char *options, int argc, cha
             command->name, given, command->name);
     size_t length = strcspn(given + 2, "=");
     const cli_option *option = find_option(command, given + 2, length);
-    if (!option)
-        unknown_option(command, given + 2);
     const char *value = given[2 + length] == '=' ? given + 3 + length : NULL;
     if (is_flag(option) && value)
         die(EXIT_CODE_USAGE, "--%s takes no value", option->name);
@@ -212,27 +191,6 @@ void command_print_help(const cli_command *command, FILE *file)
     fprintf(file, "  %-29s  %s\n", "--help", "this text");
 }
 
-/* What holds of every option of its kind, given or not. */
-static void preset(const cli_command *command, char *options)
-{
-    if (command->defaults)
-        memcpy(options, command->defaults, command->size);
-    for (size_t i = 0; i < command->option_count; i++) {
-        void *target = options + command->options[i].target;
-        if (command->options[i].kind == OPTION_STORE)
-            *(const char **)target = DEFAULT_STORE;
-        else if (command->options[i].kind == OPTION_FORMAT)
-            *(output_file *)target = output_standard();
-    }
-}
-
-static void free_lists(const cli_command *command, char *options)
-{
-    for (size_t i = 0; i < command->option_count; i++)
-        if (command->options[i].kind == OPTION_LIST || command->options[i].kind == OPTION_RAW)
-            word_list_free((word_list *)(void *)(options + command->options[i].target));
-}
-
 exit_code command_run_with(const cli_command *command, int argc, char **argv)
 {
     word_list operands = {0};
@@ -243,12 +201,22 @@ exit_code command_run_with(const cli_command *command, int argc, char **argv)
     for (int i = 0; i < argc; i++)
         text_format(&line, " %s", argv[i]);
     cli_call call = {&operands, line.bytes};
-    preset(command, options);
+    if (command->defaults)
+        memcpy(options, command->defaults, command->size);
+    for (size_t i = 0; i < command->option_count; i++) {
+        void *target = options + command->options[i].target;
+        if (command->options[i].kind == OPTION_STORE)
+            *(const char **)target = DEFAULT_STORE;
+        else if (command->options[i].kind == OPTION_FORMAT)
+            *(output_file *)target = output_standard();
+    }
     if (parse_arguments(command, options, argc, argv, &operands))
         code = command->body(options, &call);
     else
         command_print_help(command, stdout);
-    free_lists(command, options);
+    for (size_t i = 0; i < command->option_count; i++)
+        if (command->options[i].kind == OPTION_LIST || command->options[i].kind == OPTION_RAW)
+            word_list_free((word_list *)(void *)(options + command->options[i].target));
     free(options);
     text_free(&line);
     word_list_free(&operands);

@@ -232,25 +232,9 @@ void session_free_checks(case_plan *plan)
 
 /* ---- what is found ---- */
 
-enum { ENOUGH_TIMEOUTS = 3 };
-
-/* What a case shows of a kernel's bits adds to what the matrix showed; and its time-outs are counted. */
-static void note_found(run_session *session, const case_key *key, const case_judgement *judgement)
-{
-    if (judgement->verdict.kind == VERDICT_TIMEOUT)
-        word_list_add(&session->timeouts, key->kernel);
-    for (size_t i = 0; session->invariance && i < session->plan.kernel_count; i++) {
-        invariance_result *found = &session->invariance[i];
-        if (strcmp(session->plan.kernels[i]->facts.name, key->kernel) != 0)
-            continue;
-        found->varies |= judgement->varies;
-        if (judgement->verdict.kind == VERDICT_NONDETERMINISTIC)
-            found->varies |= 1u << AXIS_CALL;
-    }
-}
-
 bool session_gave_up(run_session *session, const kernel_entry *kernel, case_verdict *verdict)
 {
+    enum { ENOUGH_TIMEOUTS = 3 };
     unsigned timeouts = 0;
     for (size_t i = 0; kernel && i < session->timeouts.count; i++)
         timeouts += strcmp(session->timeouts.words[i], kernel->facts.name) == 0;
@@ -265,15 +249,6 @@ bool session_gave_up(run_session *session, const kernel_entry *kernel, case_verd
     return true;
 }
 
-/* What is wrong with a peer stands in the table, and does not make the run fail. */
-static bool is_peer(const run_session *session, const char *kernel)
-{
-    for (size_t i = 0; i < session->plan.kernel_count; i++)
-        if (strcmp(session->plan.kernels[i]->facts.name, kernel) == 0)
-            return session->plan.kernels[i]->version[0] != '\0';
-    return false;
-}
-
 void session_put(run_session *session, const case_key *key, const case_judgement *judgement)
 {
     const stored_case stored = {.key = *key,
@@ -283,11 +258,26 @@ void session_put(run_session *session, const case_key *key, const case_judgement
                                 .bound_row_ulp = judgement->bound_row_ulp,
                                 .hashed = judgement->metrics.elements > 0,
                                 .output_hash = judgement->output_hash};
-    if (!is_peer(session, key->kernel))
+    bool is_peer = false;
+    for (size_t i = 0; i < session->plan.kernel_count; i++) {
+        if (strcmp(session->plan.kernels[i]->facts.name, key->kernel) != 0)
+            continue;
+        is_peer = session->plan.kernels[i]->version[0] != '\0';
+        /* What a case shows of a kernel's bits adds to what the matrix showed. */
+        if (session->invariance)
+            session->invariance[i].varies |=
+                judgement->varies |
+                (judgement->verdict.kind == VERDICT_NONDETERMINISTIC ? 1u << AXIS_CALL : 0);
+    }
+    /* What is wrong with a peer stands in the table, and does not make the run fail. */
+    if (!is_peer)
         session->worst = worse_exit_code(session->worst, verdict_exit_code(&judgement->verdict));
-    note_found(session, key, judgement);
+    if (judgement->verdict.kind == VERDICT_TIMEOUT)
+        word_list_add(&session->timeouts, key->kernel);
     store_put_judged(session->store, session->run, &stored);
 }
+
+/* ---- a case ---- */
 
 /* What the lanes share. All of it is under the lock. */
 typedef struct accuracy_part {
@@ -305,7 +295,7 @@ typedef struct accuracy_part {
 typedef struct judge_lane {
     accuracy_part *part;
     size_t number;
-    worker_process *worker; /* NULL: the session's */
+    worker_process *worker;
     row_judge *judge;
     pthread_t thread;
     /* Its case. */
@@ -313,7 +303,7 @@ typedef struct judge_lane {
     size_t kernel, turn;
     case_key key;
     judge_block block;
-    conformance_blocks asked;       /* of of a conformance test: instead of the block */
+    conformance_blocks asked;       /* of a conformance test: instead of the block */
     const accuracy_group *block_of; /* NULL: no block */
 } judge_lane;
 
@@ -325,13 +315,60 @@ typedef struct judged_case {
     bool measured;
 } judged_case;
 
-/* ---- storing a case ---- */
-
-static void put_rows(run_session *session, const case_key *key, const judged_row *rows,
-                     size_t count)
+static void free_block(judge_lane *lane)
 {
-    for (size_t row = 0; rows && row < count; row++) {
-        const judged_row *judged = &rows[row];
+    judge_block_free(&lane->block);
+    conformance_release(&lane->asked);
+    lane->block_of = NULL;
+}
+
+static void judge_case(judge_lane *lane, judged_case *found)
+{
+    const accuracy_group *group = lane->group;
+    const kernel_entry *kernel = lane->part->session->plan.kernels[lane->kernel];
+    case_judgement *judgement = &found->judgement;
+    const bool is_swept =
+        strncmp(group->input, "offset", 6) == 0 || strcmp(group->input, "kappa") == 0;
+    if (lane->block_of != group)
+        free_block(lane);
+    if (group->check) {
+        if (lane->block_of != group)
+            conformance_prepare(lane->judge, group->check, &lane->asked);
+        lane->block_of = group;
+        /* It has no one row to keep: its verdict names the shape, which can be run. */
+        conformance_examine(lane->judge, &lane->asked, kernel, judgement);
+        return;
+    }
+    if (lane->block_of != group) {
+        judge_block_generate(lane->judge, &lane->block,
+                             call_dense(&group->convention, group->dtype, group->param,
+                                        group->distinct, group->hidden),
+                             group->input, NULL, 0);
+        judge_block_repeat(&lane->block, group->rows);
+    }
+    lane->block_of = group;
+    judge_kernel(lane->judge, &lane->block, kernel, judgement);
+    judge_promise(&lane->block, kernel, lane->key.input, judgement);
+    /* The rows are the judge's until its next call. */
+    found->measured = judgement->metrics.elements > 0;
+    if (found->measured)
+        worst_row_take(&lane->block, judgement->metrics.worst_row, judgement, lane->key.kernel,
+                       lane->key.convention, &found->worst);
+    if (is_swept && judgement->by_row)
+        found->rows = allocate_copy(judgement->by_row, group->distinct * sizeof *found->rows);
+}
+
+/* With its rows, and its worst row and what went with it; a very long one is made anew from its seed when it is
+ * wanted. */
+static void put_case(run_session *session, const case_key *key, const judged_case *found,
+                     size_t rows)
+{
+    enum { MOST_BYTES = 1 << 20 };
+    const worst_row *worst = &found->worst;
+    stored_worst kept = {.y_hash = worst->y_hash};
+    store_together(session->store);
+    for (size_t row = 0; found->rows && row < rows; row++) {
+        const judged_row *judged = &found->rows[row];
         const stored_row put = {.row = row,
                                 .kappa = judged->kappa,
                                 .row_ulp = judged->row_ulp,
@@ -341,91 +378,13 @@ static void put_rows(run_session *session, const case_key *key, const judged_row
                                 .rstd_error = judged->statistic_errors[ROLE_RSTD]};
         store_put_row(session->store, session->run, key, &put);
     }
-}
-
-/* The worst row with what went with it; a very long one is made anew from its seed when it is
- * wanted. */
-static void put_worst(run_session *session, const case_key *key, const worst_row *worst)
-{
-    enum { MOST_BYTES = 1 << 20 };
-    const operation *what = operations[key->operation];
-    stored_worst stored = {.y_hash = worst->y_hash};
-    for (size_t i = 0; i < what->count; i++) {
-        size_t bytes = worst_row_bytes(worst, i);
-        if (worst->hidden * dtype_size(worst->storage) <= MOST_BYTES && worst->inputs[i])
-            stored.inputs[i] = (stored_tensor){worst->inputs[i], bytes, 0};
-    }
-    store_put_worst(session->store, session->run, key, &stored);
-}
-
-static void put_case(run_session *session, const case_key *key, const judged_case *found,
-                     size_t rows)
-{
-    store_together(session->store);
-    put_rows(session, key, found->rows, rows);
     session_put(session, key, &found->judgement);
+    for (size_t i = 0; found->measured && i < operations[key->operation]->count; i++)
+        if (worst->inputs[i] && worst->hidden * dtype_size(worst->storage) <= MOST_BYTES)
+            kept.inputs[i] = (stored_tensor){worst->inputs[i], worst_row_bytes(worst, i), 0};
     if (found->measured)
-        put_worst(session, key, &found->worst);
+        store_put_worst(session->store, session->run, key, &kept);
     store_together_leave(session->store);
-}
-
-/* ---- judging a case ---- */
-
-static bool is_swept(const char *input)
-{
-    return strncmp(input, "offset", 6) == 0 || strcmp(input, "kappa") == 0;
-}
-
-static void keep_rows(const judge_lane *lane, judged_case *found)
-{
-    size_t bytes = lane->group->distinct * sizeof *found->rows;
-    if (is_swept(lane->key.input) && found->judgement.by_row)
-        found->rows = allocate_copy(found->judgement.by_row, bytes);
-}
-
-static void free_block(judge_lane *lane)
-{
-    judge_block_free(&lane->block);
-    conformance_release(&lane->asked);
-    lane->block_of = NULL;
-}
-
-static void make_block(judge_lane *lane)
-{
-    const accuracy_group *group = lane->group;
-    if (lane->block_of == group)
-        return;
-    free_block(lane);
-    if (group->check) {
-        conformance_prepare(lane->judge, group->check, &lane->asked);
-    } else {
-        judge_block_generate(lane->judge, &lane->block,
-                             call_dense(&group->convention, group->dtype, group->param,
-                                        group->distinct, group->hidden),
-                             group->input, NULL, 0);
-        judge_block_repeat(&lane->block, group->rows);
-    }
-    lane->block_of = group;
-}
-
-static void judge_case(judge_lane *lane, judged_case *found)
-{
-    const kernel_entry *kernel = lane->part->session->plan.kernels[lane->kernel];
-    case_judgement *judgement = &found->judgement;
-    make_block(lane);
-    if (lane->group->check) {
-        /* It has no one row to keep: its verdict names the shape, which can be run. */
-        conformance_examine(lane->judge, &lane->asked, kernel, judgement);
-    } else {
-        judge_kernel(lane->judge, &lane->block, kernel, judgement);
-        judge_promise(&lane->block, kernel, lane->key.input, judgement);
-        /* The rows are the judge's until its next call. */
-        found->measured = judgement->metrics.elements > 0;
-        if (found->measured)
-            worst_row_take(&lane->block, judgement->metrics.worst_row, judgement, lane->key.kernel,
-                           lane->key.convention, &found->worst);
-        keep_rows(lane, found);
-    }
 }
 
 /* ---- the lanes ---- */
@@ -437,59 +396,48 @@ static void end_interrupted(accuracy_part *part)
     pthread_cond_broadcast(&part->moved);
 }
 
-static bool is_long(const accuracy_part *part)
+/* Whether the case at the cursor, which goes on, is the lane's to judge. Under the lock. */
+static bool take_next(judge_lane *lane)
 {
-    const case_plan *plan = &part->session->plan;
-    return part->group < plan->accuracy_count &&
-           plan->accuracy[part->group].rows * plan->accuracy[part->group].hidden > LONG_ELEMENTS;
-}
-
-static void advance(accuracy_part *part)
-{
-    const case_plan *plan = &part->session->plan;
-    if (++part->kernel < plan->kernel_count)
-        return;
-    part->group++;
-    part->kernel = 0;
-}
-
-/* Whether the case at the cursor is to be judged; its key. */
-static bool is_wanted(accuracy_part *part, case_key *key)
-{
+    accuracy_part *part = lane->part;
     run_session *session = part->session;
     const accuracy_group *group = &session->plan.accuracy[part->group];
     const kernel_entry *kernel = session->plan.kernels[part->kernel];
+    char what[160];
+    lane->group = group;
+    lane->kernel = part->kernel;
+    if (++part->kernel == session->plan.kernel_count) {
+        part->group++;
+        part->kernel = 0;
+    }
     if (!group_takes(group, kernel))
         return false;
-    *key = accuracy_key(group, kernel);
-    char what[160];
-    snprintf(what, sizeof what, "%.40s  %.30s  %.50s  %zu", key->kernel, key->convention,
-             key->input, key->hidden);
+    lane->key = accuracy_key(group, kernel);
+    snprintf(what, sizeof what, "%.40s  %.30s  %.50s  %zu", lane->key.kernel, lane->key.convention,
+             lane->key.input, lane->key.hidden);
     if (!kernel->unsupported[0])
         progress_step(&session->progress, session_judgement_seconds(group->elements) / part->lanes,
                       what);
-    return !session->resumed || !store_has_accuracy(session->store, session->run, key);
+    return !session->resumed || !store_has_accuracy(session->store, session->run, &lane->key);
 }
 
 /* Under the lock: the next case becomes the lane's. False: there is none left. */
 static bool deal(judge_lane *lane)
 {
     accuracy_part *part = lane->part;
+    const case_plan *plan = &part->session->plan;
     bool wanted = false;
     while (!part->over && !wanted) {
-        if (part->group == part->session->plan.accuracy_count) {
+        const accuracy_group *next = &plan->accuracy[part->group];
+        if (part->group == plan->accuracy_count) {
             part->over = true;
-        } else if (is_long(part) && lane->number > 0) {
+        } else if (lane->number > 0 && next->rows * next->hidden > LONG_ELEMENTS) {
             free_block(lane);
             pthread_cond_wait(&part->moved, &part->lock);
-            continue;
         } else if (interrupted()) {
             end_interrupted(part);
         } else {
-            wanted = is_wanted(part, &lane->key);
-            lane->group = &part->session->plan.accuracy[part->group];
-            lane->kernel = part->kernel;
-            advance(part);
+            wanted = take_next(lane);
         }
     }
     if (wanted)
@@ -498,36 +446,28 @@ static bool deal(judge_lane *lane)
     return wanted;
 }
 
-/* The first fault that tells more of a kernel than those before: what it takes for it. Under the lock, but
- * not while the kernel is asked. */
-static void minimize(judge_lane *lane, judged_case *found)
-{
-    accuracy_part *part = lane->part;
-    const accuracy_group *group = lane->group;
-    int tells = verdict_telling(&found->judgement.verdict);
-    if (!group->check || group->check->check != CHECK_COMBINATIONS ||
-        tells <= part->told[lane->kernel])
-        return;
-    part->told[lane->kernel] = tells;
-    pthread_mutex_unlock(&part->lock);
-    conformance_minimize(lane->judge, &lane->asked, part->session->plan.kernels[lane->kernel],
-                         &found->judgement);
-    pthread_mutex_lock(&part->lock);
-}
-
-/* Stores the case when all before it are; what was asked during an interruption means nothing. */
+/* Stores the case when all before it are; what was asked during an interruption means nothing. The first fault that
+ * tells more of a kernel than those before says what it takes for it: that is asked without the lock. */
 static void put_in_turn(judge_lane *lane, judged_case *found)
 {
     accuracy_part *part = lane->part;
+    const accuracy_group *group = lane->group;
     while (part->stored != lane->turn && !part->interrupted)
         pthread_cond_wait(&part->moved, &part->lock);
-    if (!interrupted() && !part->interrupted)
-        minimize(lane, found);
+    const int tells = verdict_telling(&found->judgement.verdict);
+    if (!interrupted() && !part->interrupted && group->check &&
+        group->check->check == CHECK_COMBINATIONS && tells > part->told[lane->kernel]) {
+        part->told[lane->kernel] = tells;
+        pthread_mutex_unlock(&part->lock);
+        conformance_minimize(lane->judge, &lane->asked, part->session->plan.kernels[lane->kernel],
+                             &found->judgement);
+        pthread_mutex_lock(&part->lock);
+    }
     if (interrupted() || part->interrupted) {
         end_interrupted(part);
         return;
     }
-    put_case(part->session, &lane->key, found, lane->group->distinct);
+    put_case(part->session, &lane->key, found, group->distinct);
     part->stored++;
     pthread_cond_broadcast(&part->moved);
 }
@@ -554,37 +494,26 @@ static void *run_lane(void *context)
     return NULL;
 }
 
-/* A worker and a judge more. False: it goes without them. */
-static bool open_lane(judge_lane *lane)
-{
-    const run_session *session = lane->part->session;
-    lane->worker = worker_start_another(session->worker);
-    lane->judge = judge_create(worker_runner(lane->worker), &session->judge->settings);
-    if (pthread_create(&lane->thread, NULL, run_lane, lane) == 0)
-        return true;
-    judge_destroy(lane->judge);
-    worker_stop(lane->worker);
-    return false;
-}
-
 bool session_accuracy(run_session *session)
 {
-    judge_lane lanes[LANES_MOST] = {0};
+    judge_lane lanes[LANES_MOST];
     const size_t wanted = session_cost(&session->plan).lanes;
-    size_t opened = 1;
     accuracy_part part = {.session = session,
                           .lanes = (double)wanted,
                           .lock = PTHREAD_MUTEX_INITIALIZER,
                           .moved = PTHREAD_COND_INITIALIZER,
                           .told =
                               allocate_zeroed(session->plan.kernel_count + 1, sizeof *part.told)};
-    for (size_t i = 0; i < LANES_MOST; i++)
-        lanes[i] = (judge_lane){.part = &part, .number = i};
-    lanes[0].judge = session->judge;
-    while (opened < wanted && open_lane(&lanes[opened]))
-        opened++;
+    for (size_t i = 0; i < wanted; i++) {
+        worker_process *worker = i > 0 ? worker_start_another(session->worker) : session->worker;
+        lanes[i] = (judge_lane){.part = &part, .number = i, .worker = worker};
+        lanes[i].judge =
+            i > 0 ? judge_create(worker_runner(worker), &session->judge->settings) : session->judge;
+        if (i > 0 && pthread_create(&lanes[i].thread, NULL, run_lane, &lanes[i]) != 0)
+            die(EXIT_CODE_ENVIRONMENT, "cannot start a thread");
+    }
     run_lane(&lanes[0]);
-    for (size_t i = 1; i < opened; i++) {
+    for (size_t i = 1; i < wanted; i++) {
         pthread_join(lanes[i].thread, NULL);
         judge_destroy(lanes[i].judge);
         worker_stop(lanes[i].worker);

@@ -64,20 +64,6 @@ double session_timed_judgement_seconds(const speed_group *group)
     return BLOCKS * session_judgement_seconds(group->block_rows * group->hidden);
 }
 
-static void heat_free(timed_round *heat)
-{
-    for (size_t i = 0; i < BLOCKS; i++)
-        judge_block_free(&heat->blocks[i]);
-    for (size_t i = 0; heat->contenders && i < heat->count; i++) {
-        timed_rows_free(&heat->contenders[i].rows);
-        for (size_t block = 0; block < BLOCKS; block++)
-            free(heat->contenders[i].judged[block]);
-    }
-    free(heat->contenders);
-    free(heat->entries);
-    free(heat->results);
-}
-
 static void heat_create(timed_round *heat, run_session *session, const speed_group *group)
 {
     const size_t most = session->plan.kernel_count + ROOFS;
@@ -102,18 +88,14 @@ static void heat_create(timed_round *heat, run_session *session, const speed_gro
                              group->input, NULL, i * group->block_rows);
 }
 
-static bool is_fit(const case_verdict *verdict)
-{
-    return verdict_is_right(verdict->kind) || verdict_is_limit(verdict->kind) ||
-           verdict->kind == VERDICT_INACCURATE || verdict->kind == VERDICT_WRONG_CLASS;
-}
-
-/* What its constructor set for all of its calls is no reason not to time them. */
+/* Whether its verdict lets it be timed. What its constructor set for all of its calls is no reason not to. */
 static bool is_timed(const timed_case *contender, const case_verdict *verdict)
 {
     const char *set = contender->kernel ? contender->kernel->set_at_load : "";
-    return is_fit(verdict) || (verdict->kind == VERDICT_STATE_CHANGED && set[0] &&
-                               strncmp(verdict->detail, set, strlen(set)) == 0);
+    return verdict_is_right(verdict->kind) || verdict_is_limit(verdict->kind) ||
+           verdict->kind == VERDICT_INACCURATE || verdict->kind == VERDICT_WRONG_CLASS ||
+           (verdict->kind == VERDICT_STATE_CHANGED && set[0] &&
+            strncmp(verdict->detail, set, strlen(set)) == 0);
 }
 
 /* Judges both blocks; keeps the outputs, which timing then compares with. Wrong kernels are timed
@@ -150,21 +132,6 @@ static void judge_contender(timed_round *heat, timed_case *contender)
         contender->timed = false; /* bound() itself failed */
         session_put(session, &contender->key, &judgement);
     }
-}
-
-/* The order that begins a group, with its tensors in the arena; *end is where expected outputs go.
- */
-static void place_group(const timed_round *heat, unsigned process, work_order *begin, off_t *end)
-{
-    const speed_group *group = heat->group;
-    run_session *session = heat->session;
-    *begin = timed_group_order(group, &session->machine);
-    begin->huge_pages = session->huge_pages;
-    begin->cpu = session->cpu;
-    begin->repetitions = group->repetitions;
-    begin->min_seconds = group->min_seconds;
-    begin->seed = session->plan.seed * 0x9e3779b97f4a7c15u + process;
-    timed_group_place(group, heat->blocks, session->worker, 2, begin, end);
 }
 
 /* A contender that fell out while being timed. */
@@ -249,23 +216,6 @@ static bool enter_all(timed_round *heat, const work_order *begin, off_t end,
     return true;
 }
 
-static void keep_one(timed_round *heat, timed_case *contender, unsigned process,
-                     const worker_reply *reply)
-{
-    timed_repetition repetition = reply->repetition;
-    char what[160];
-    if (heat->alone != NOBODY)
-        return;
-    repetition.process = process;
-    if (!(contender->call_ns > 0) || repetition.real_ns < contender->call_ns)
-        contender->call_ns = repetition.real_ns;
-    snprintf(what, sizeof what, "%s  %zux%zu", contender->key.kernel, heat->group->rows,
-             heat->group->hidden);
-    progress_step(&heat->session->progress, session_repetition_seconds(heat->group), what);
-    heat->results = allocate_room(heat->results, heat->result_count, sizeof *heat->results);
-    heat->results[heat->result_count++] = (timed_result){contender, repetition};
-}
-
 /* Those of a process at once: one that did not come to its end is timed again. */
 static void store_all(timed_round *heat)
 {
@@ -279,42 +229,45 @@ static void store_all(timed_round *heat)
     store_together_leave(session->store);
 }
 
-/* Rows whose bits depend on their place. */
-static void take_rows(timed_round *heat, timed_case *contender, const work_order *begin,
-                      const worker_reply *reply)
-{
-    run_session *session = heat->session;
-    case_judgement judgement = contender->judgement;
-    judgement.varies |= 1u << (heat->group->threads > 1 ? AXIS_THREADS : AXIS_POSITION);
-    if (heat->alone != NOBODY)
-        return;
-    timed_rows_take(&contender->rows, session->judge, begin, reply);
-    if (timed_rows_judge(&contender->rows, session->judge, &judgement))
-        session_put(session, &contender->key, &judgement);
-}
-
-/* The stream of repetitions of one process. */
+/* The stream of repetitions of one process; of a kernel that runs alone, to find a fault, nothing is kept. */
 static bool follow(timed_round *heat, const work_order *begin, unsigned process,
                    process_failure *failure)
 {
-    worker_process *worker = heat->session->worker;
+    run_session *session = heat->session;
+    const speed_group *group = heat->group;
+    const bool kept = heat->alone == NOBODY;
     work_order run = *begin, go_on = worker_order(ORDER_GO_ON, NULL);
     worker_reply reply;
     timed_case *running = NULL;
     /* A slow kernel's whole repetition, its calibration, poison and comparison. */
-    double deadline =
-        heat->session->deadline_seconds + 20 * session_repetition_seconds(heat->group);
+    const double deadline = session->deadline_seconds + 20 * session_repetition_seconds(group);
     run.kind = ORDER_TIME_RUN;
-    bool fine = worker_send_order(worker, &run, &reply);
-    while (fine && (fine = worker_next(worker, deadline, &reply)) && reply.kind != REPLY_DONE) {
+    bool fine = worker_send_order(session->worker, &run, &reply);
+    while (fine && (fine = worker_next(session->worker, deadline, &reply)) &&
+           reply.kind != REPLY_DONE) {
         timed_case *contender = &heat->contenders[heat->entries[reply.count]];
         if (reply.kind == REPLY_STARTED) {
             running = contender;
-        } else if (reply.kind == REPLY_REPETITION) {
-            keep_one(heat, contender, process, &reply);
-        } else {
-            take_rows(heat, contender, begin, &reply);
-            fine = worker_send_order(worker, &go_on, &reply);
+        } else if (reply.kind == REPLY_REPETITION && kept) {
+            timed_repetition repetition = reply.repetition;
+            char what[160];
+            repetition.process = process;
+            if (!(contender->call_ns > 0) || repetition.real_ns < contender->call_ns)
+                contender->call_ns = repetition.real_ns;
+            snprintf(what, sizeof what, "%s  %zux%zu", contender->key.kernel, group->rows,
+                     group->hidden);
+            progress_step(&session->progress, session_repetition_seconds(group), what);
+            heat->results = allocate_room(heat->results, heat->result_count, sizeof *heat->results);
+            heat->results[heat->result_count++] = (timed_result){contender, repetition};
+        } else if (reply.kind != REPLY_REPETITION) {
+            /* Rows whose bits depend on their place. */
+            case_judgement judgement = contender->judgement;
+            judgement.varies |= 1u << (group->threads > 1 ? AXIS_THREADS : AXIS_POSITION);
+            if (kept)
+                timed_rows_take(&contender->rows, session->judge, begin, &reply);
+            if (kept && timed_rows_judge(&contender->rows, session->judge, &judgement))
+                session_put(session, &contender->key, &judgement);
+            fine = worker_send_order(session->worker, &go_on, &reply);
         }
     }
     if (fine || interrupted())
@@ -354,7 +307,15 @@ static bool try_process(timed_round *heat, unsigned process, process_failure *fa
     free(kernels);
     if (!renewed)
         return note_failure(failure, failure->suspect, &reply);
-    place_group(heat, process, &begin, &end);
+    /* The order that begins the group, with its tensors in the arena; `end` is where expected outputs go. */
+    const run_session *session = heat->session;
+    begin = timed_group_order(heat->group, &session->machine);
+    begin.huge_pages = session->huge_pages;
+    begin.cpu = session->cpu;
+    begin.repetitions = heat->group->repetitions;
+    begin.min_seconds = heat->group->min_seconds;
+    begin.seed = session->plan.seed * 0x9e3779b97f4a7c15u + process;
+    timed_group_place(heat->group, heat->blocks, session->worker, 2, &begin, &end);
     return enter_all(heat, &begin, end, failure) &&
            (failure->failed || follow(heat, &begin, process, failure));
 }
@@ -406,46 +367,36 @@ static bool run_process(timed_round *heat)
     return true;
 }
 
-/* Processes of an earlier try that timed this group to their end. Groups that differ in the type of
- * the parameters alone share their roofs' cases: the kernels tell. */
-static unsigned processes_done(const timed_round *heat)
+/* How many processes of an earlier try timed this group to their end. Groups that differ in the type of the
+ * parameters alone share their roofs' cases: the kernels tell. Who fell out in that try stays out, or its verdict
+ * would be written over: what goes wrong once in a while may go right today. */
+static unsigned resume_group(timed_round *heat)
 {
+    run_session *session = heat->session;
     unsigned done = 0;
-    for (size_t i = 0; heat->session->resumed && i + ROOFS < heat->count; i++) {
+    for (size_t i = 0; i + ROOFS < heat->count; i++) {
         unsigned processes =
-            store_process_count(heat->session->store, heat->session->run, &heat->contenders[i].key);
+            store_process_count(session->store, session->run, &heat->contenders[i].key);
         done = processes > done ? processes : done;
     }
-    return done;
-}
-
-static bool fell_out(const timed_case *contender, const stored_case *stored)
-{
-    return stored->judged && stored->verdict.kind != VERDICT_LOST &&
-           !is_timed(contender, &stored->verdict);
-}
-
-/* Who fell out in an earlier try stays out, or its verdict would be written over: what goes wrong
- * once in a while may go right today. */
-static void leave_out_the_fallen(timed_round *heat)
-{
-    if (!heat->session->resumed)
-        return;
-    stored_cases cases = store_cases(heat->session->store, heat->session->run);
+    stored_cases cases = store_cases(session->store, session->run);
     for (size_t i = 0; i < heat->count; i++)
-        for (size_t stored = 0; stored < cases.count; stored++)
-            if (case_key_equal(&cases.cases[stored].key, &heat->contenders[i].key) &&
-                fell_out(&heat->contenders[i], &cases.cases[stored]))
+        for (size_t k = 0; k < cases.count; k++) {
+            const stored_case *stored = &cases.cases[k];
+            if (case_key_equal(&stored->key, &heat->contenders[i].key) && stored->judged &&
+                stored->verdict.kind != VERDICT_LOST &&
+                !is_timed(&heat->contenders[i], &stored->verdict))
                 heat->contenders[i].timed = false;
+        }
     stored_cases_free(&cases);
+    return done;
 }
 
 static bool time_group(run_session *session, const speed_group *group)
 {
     timed_round heat;
     heat_create(&heat, session, group);
-    unsigned done = processes_done(&heat);
-    leave_out_the_fallen(&heat);
+    unsigned done = session->resumed ? resume_group(&heat) : 0;
     for (size_t i = 0; done < group->processes && !interrupted() && i < heat.count; i++) {
         char what[160];
         snprintf(what, sizeof what, "judging %s  %zux%zu", heat.contenders[i].key.kernel,
@@ -458,7 +409,16 @@ static bool time_group(run_session *session, const speed_group *group)
     bool fine = !interrupted();
     for (; fine && done < group->processes && anyone_left(&heat); done++)
         fine = run_process(&heat);
-    heat_free(&heat);
+    for (size_t block = 0; block < BLOCKS; block++) {
+        judge_block_free(&heat.blocks[block]);
+        for (size_t i = 0; i < heat.count; i++)
+            free(heat.contenders[i].judged[block]);
+    }
+    for (size_t i = 0; i < heat.count; i++)
+        timed_rows_free(&heat.contenders[i].rows);
+    free(heat.contenders);
+    free(heat.entries);
+    free(heat.results);
     return fine;
 }
 
