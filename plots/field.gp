@@ -70,8 +70,15 @@ do for [i = 1:rows] {
         }
     }
 }
+# The copy's line leaves out the rows whose numbers it would cross.
+is_crossed(i) = int(HEADING[i]) ? 0 : pixels(END[i]) < pixels(copy) && \
+    pixels(copy) < pixels(END[i]) + 14 + text_width(beside(i), font_size)
 if (with_copy) {
-    set arrow 1 from copy, graph 0 to copy, graph 1 nohead lw 1.5 dt 2 lc rgb SOFT
+    do for [i = 1:rows] {
+        if (!is_crossed(i)) {
+            set arrow 10 + i from copy, i - 0.5 to copy, (i < rows ? i + 0.5 : i + 0.7) nohead lw 1.5 dt 2 lc rgb SOFT
+        }
+    }
     set label 1030 sprintf('a copy of the same bytes: %.0f', copy) at copy, graph 1 right \
         offset first -0.006 * most, character 0.6 font sprintf(',%d', font_size - 1) tc rgb SOFT
 }

@@ -10,14 +10,16 @@ CREATE TEMP TABLE bars AS
     SELECT CASE role WHEN 'textbook' THEN 1 WHEN 'plugin' THEN 3 WHEN 'peer' THEN 4 ELSE 2 END AS section,
            *
     FROM candidates
-    -- Of a textbook form the fastest ISA; the library's calls and plugins.
+    -- Of what people write (naive, two-pass, Welford, pairwise, compensated, fused) the fastest ISA; the library's calls
+    -- and plugins.
     WHERE case_id IN (SELECT case_id FROM untold) OR titles <> '-' OR
-          CASE role WHEN 'textbook' THEN of_form = 1 WHEN 'library' THEN of_role <= 8
+          CASE role WHEN 'textbook' THEN of_form = 1 AND form <> 'corrected' AND form NOT LIKE '% sums' WHEN 'library' THEN of_role <= 8
                     WHEN 'plugin' THEN of_role <= 8 WHEN 'peer' THEN kind = 8 END;
 CREATE TEMP TABLE chart AS
     SELECT row_number() OVER (ORDER BY section, heading DESC, gbps DESC, number) AS place, heading, label, kernel,
            inside, gbps, lo, hi, share, class, error
-    FROM (SELECT section, number, 0 AS heading, iif(role = 'peer', name, label) AS label, kernel,
+    FROM (SELECT section, number, 0 AS heading, CASE WHEN role = 'peer' THEN name WHEN role = 'textbook' AND titles = '-' AND form = 'fused'
+                      THEN 'fused: ' || label ELSE label END AS label, kernel,
                  coalesce(nullif(titles, '-'), (SELECT name FROM looks JOIN untold USING (kind)
                                                 WHERE untold.case_id = bars.case_id AND kind = 1), '-') AS inside, gbps, lo, hi, coalesce(copy_ratio, 0) AS share, class,
                  CASE WHEN class = 5 THEN 'NaN or infinite' -- gnuplot drops a bare NaN

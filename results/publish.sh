@@ -9,7 +9,7 @@ set -u
 root=$(cd "$(dirname "$0")/.." && pwd) || exit 7
 lnbench=${LNBENCH_COMMAND:-$root/lnbench}
 documents="README.md docs/lab/figures.md"
-charts="field throughput speed_error error_kappa conventions winner_map error_spread timings"
+charts="field throughput speed_error error_kappa conventions error_spread timings"
 
 stop() {
     echo "publish.sh: $*" >&2

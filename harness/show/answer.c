@@ -145,22 +145,6 @@ static double ratio_to(const run_view *view, const answer_row *row, const answer
     return isnan(pair.ratio) ? own->speed.time_ns / other->speed.time_ns : pair.ratio;
 }
 
-/* Compares every row with the fastest kernel and with the fastest peer; the rows stand in the order of their speed. */
-static void compare_speeds(const run_view *view, run_answer *answer)
-{
-    for (size_t i = 0; i < answer->count && !answer->peer; i++)
-        if (answer->rows[i].standing->role == ROLE_PEER && answer->rows[i].at_key)
-            answer->peer = &answer->rows[i];
-    for (size_t i = 0; i < answer->count; i++) {
-        answer_row *row = &answer->rows[i];
-        bool near_peer;
-        row->relative = ratio_to(view, row, &answer->rows[0], &row->tied);
-        if (answer->peer)
-            row->speedup =
-                row == answer->peer ? 1 : 1 / ratio_to(view, row, answer->peer, &near_peer);
-    }
-}
-
 /* Why no kernel of the run can be recommended, because half of the evidence is missing; NULL where it is not. */
 static const char *missing_half(const run_answer *answer)
 {
@@ -285,7 +269,17 @@ void answer_label(const run_view *view)
 void answer_make(const run_view *view, run_answer *answer)
 {
     rank(view, answer);
-    compare_speeds(view, answer);
+    for (size_t i = answer->count; i-- > 0;) /* the fastest stands first */
+        if (answer->rows[i].standing->role == ROLE_PEER && answer->rows[i].at_key)
+            answer->peer = &answer->rows[i];
+    for (size_t i = 0; i < answer->count; i++) {
+        answer_row *row = &answer->rows[i];
+        bool near_peer;
+        row->relative = ratio_to(view, row, &answer->rows[0], &row->tied);
+        if (answer->peer)
+            row->speedup =
+                row == answer->peer ? 1 : 1 / ratio_to(view, row, answer->peer, &near_peer);
+    }
     find_untold(answer, OF_CALLABLE);
     answer->fastest = answer->untold_count[OF_ALL] == 1 ? answer->untold[OF_ALL][0] : NULL;
     answer->recommended = row_of(answer, answer->ranking.recommended);

@@ -20,7 +20,7 @@ typedef struct report_data {
     const run_view *view;
     run_answer answer; /* what the terminal shows; the page is of its type */
     /* The tables of the script of these names; shape: no rows where nothing was timed. */
-    stored_table about, shape, looks, best, shown, inputs_judged;
+    stored_table about, shape, looks, best, shown, inputs_judged, sizes;
     input_error *input_errors; /* under the convention that errors are shown of */
     size_t input_error_count;
     report_chart charts[CHARTS_MOST];
@@ -399,10 +399,22 @@ static void add_details(const report_data *data, document *page)
 {
     static const char *const shown[] = {"field", "throughput", "speed_error", "error_kappa",
                                         "conventions"};
+    static const relation_column columns[] = {FOR_PEOPLE("data in"),     FOR_PEOPLE("hidden size"),
+                                              FOR_PEOPLE("fastest"),     OPTIONAL("GB/s"),
+                                              FOR_PEOPLE("recommended"), OPTIONAL("GB/s")};
     document_section(page, "details", "Details");
     document_add(page, BLOCK_FOLD, TONE_NONE,
-                 "More charts: which kernel at which size, spread of errors, threads and "
+                 "Which kernel at which hidden size; more charts: spread of errors, threads and "
                  "cold caches, other types");
+    document_add(page, BLOCK_PARAGRAPH, TONE_SOFT,
+                 "Fastest: at any error. Recommended: the fastest within 2 row ULP. With ≈ another "
+                 "kernel may be as fast: its 95 %% interval overlaps.");
+    relation *sizes = relation_create(COLUMNS(columns));
+    for (size_t i = 0; i < data->sizes.rows * data->sizes.columns; i++) {
+        const stored_cell *cell = &data->sizes.cells[i];
+        relation_add(sizes, cell->kind == CELL_TEXT ? as_text(cell->text) : as_figure(cell->real));
+    }
+    document_table(page, sizes);
     for (size_t i = 0; i < data->chart_count; i++) {
         bool was_shown = false;
         for (size_t j = 0; j < sizeof shown / sizeof *shown; j++)
@@ -634,7 +646,8 @@ static void read_data(report_data *data)
         stored_table *table;
     } tables[] = {{"about", &data->about}, {"shape", &data->shape},
                   {"looks", &data->looks}, {"best", &data->best},
-                  {"shown", &data->shown}, {"inputs_judged", &data->inputs_judged}};
+                  {"shown", &data->shown}, {"inputs_judged", &data->inputs_judged},
+                  {"sizes", &data->sizes}};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         *tables[i].table = store_get_table(store, tables[i].name);
     if (data->about.rows > 0)
@@ -645,8 +658,8 @@ static void read_data(report_data *data)
 
 static void report_data_free(report_data *data)
 {
-    stored_table *const tables[] = {&data->about, &data->shape, &data->looks,
-                                    &data->best,  &data->shown, &data->inputs_judged};
+    stored_table *const tables[] = {&data->about, &data->shape, &data->looks,        &data->best,
+                                    &data->shown, &data->sizes, &data->inputs_judged};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         stored_table_free(tables[i]);
     answer_free(&data->answer);

@@ -73,7 +73,7 @@ recommended=$(sed -n 's/^Recommended: \([^ ,]*\).*/\1/p' short)
 check "a kernel is recommended" test -n "$recommended"
 accepted "the page" 0 report --db p.db --allow-missing --out page
 check "the page and all beside it: 7 MB at most" is "$(($(du -sb page | cut -f1) <= 7000000))" 1
-# The charts at its shape: TITLE LABEL of the field, of the map's columns.
+# The chart and the table at its shape.
 label() { awk -v role="$1" '$1 == role { print $2; exit }' short; }
 fastest=$(label fastest)
 [ -n "$fastest" ] || fastest=$(label recommended) # one row is both
@@ -82,9 +82,9 @@ check "the field's recommended kernel is the answer's" is "$(awk -F'\t' '$5 ~ /r
 check "the field's fastest is the answer's" is \
     "$(awk -F'\t' '$5 ~ /^fastest($|,)/ { print $3 }' page/data/field.tsv)" "$fastest"
 check "no kernel stands twice in the field" is "$(cut -f4 page/data/field.tsv | grep -v '^-' | sort | uniq -d)" ''
-cell() { awk -F'\t' -v column="$1" '$1 == "L2" && $2 == 768 { sub(/^≈ /, "", $column); print $column }' page/data/winner_map.tsv; }
-check "the map's fastest is the answer's" is "$(cell 3)" "$fastest"
-check "the map's recommended kernel is the answer's" is "$(cell 5)" "$(label recommended)"
+cell() { awk -F' *[|] *' -v column="$1" '$2 == "L2" && $3 == 768 { sub(/^≈ /, "", $column); gsub(/\\/, "", $column); print $column }' page/report.md; }
+check "the fastest of the table of sizes is the answer's" is "$(cell 4)" "$fastest"
+check "the recommended kernel of the table of sizes is the answer's" is "$(cell 6)" "$(label recommended)"
 check "SQL recommends the same" is "$(sql "SELECT kernel FROM timed AS t WHERE rows = 85 AND hidden = 768 AND NOT is_copy AND
     convention = 'torch' AND cache = 'hot' AND threads = 1 AND EXISTS (SELECT 1 FROM kernels AS k WHERE k.run = t.run AND name = t.kernel
     AND role IN ('library', 'plugin')) AND EXISTS (SELECT 1 FROM judged AS j WHERE j.run = t.run
@@ -114,8 +114,7 @@ check "noisy: run says so" untold out
 accepted "noisy: report" 3 report --db noisy.db --out noisy
 check "noisy: report says so" untold out
 check "noisy: the page says so" untold noisy/report.md
-check "noisy: the map of winners names nobody" has noisy/data/winner_map.tsv $'\ttoo noisy to say\t'
-check "noisy: but the recommended one" has noisy/data/winner_map.tsv $'\t768\ttoo noisy to say\t[^\t]*\texact_'
+check "noisy: the table of sizes names the recommended one alone" has noisy/report.md '\| 768 \| too noisy to say \| [^|]* \| exact'
 refused "noisy: choose" 3 'too noisy to say which kernel is fastest' choose --shapes 85x768 --stored --db noisy.db
 check "noisy: choose recommends the same" has out "^Recommended: $sooner: "
 check "noisy: choose says so" has out '^Too noisy to say which is fastest: '

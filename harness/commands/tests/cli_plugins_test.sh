@@ -124,7 +124,7 @@ ends "a shape is judged at all of its rows" 5 run --only accuracy --plugin "$lib
 check "all of its rows: said" has out 'wrong in all 512 rows'
 ends "x_stride ignored" 5 run --plan quick --only accuracy --plugin "$libraries/faults_plugin.so" --no-charts \
     --kernels fault.x_stride_ignored,twin.x_stride_ignored --conventions torch --db x.db --shapes 4x64 --inputs spike
-check "a pass of the quick plan: what was tested" has out 'hidden sizes tested'
+check "a pass of the quick plan: what was tested" has out 'tested a third of the hidden sizes'
 check "x_stride ignored: what it read" has out 'NaN that it read between the rows of x where'
 half() { # LABEL WORDS ARGUMENT...
     local label=$1 words=$2
@@ -139,7 +139,7 @@ check "without conformance tests: said" has out 'No kernel is recommended: libra
 check "without conformance tests: none is recommended" hasnt out '^recommended|^Recommended'
 half "half of the evidence" 'No kernel is recommended, because errors were judged on the timed rows only' --only speed --shapes 4x64
 half "the other half" 'No kernel is recommended, because speed was not measured' --only accuracy --conformance no --shapes 4x64 --inputs spike
-check "the other half: how little was judged" has out '^✓ .* judged on up to 4 rows of a shape alone$'
+check "the other half: how little was judged" has out '^✓ .* no conformance tests ran$'
 cp "$libraries/faults_plugin.so" other.so
 narrow[1]=./other.so
 half "another build" 'No kernel is recommended, because speed was not measured' --only accuracy --conformance no --inputs spike --shapes 4x64

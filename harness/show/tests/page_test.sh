@@ -60,7 +60,7 @@ draw() {
 draw page
 [ "$(wc -c <page/index.html)" -lt 1500000 ] || fail "the page has $(wc -c <page/index.html) bytes"
 charts=$(find page -name '*.svg' | wc -l)
-[ "$charts" -eq 9 ] || fail "$charts charts were drawn"
+[ "$charts" -eq 8 ] || fail "$charts charts were drawn"
 for width in 400 1280 1600; do
     browse page/index.html $width
     for fact in "charts=$charts" "width=$width" empty=0 fetched=0 overflow=no unsorted=0 harmed=no \

@@ -183,15 +183,14 @@ static void check_drawings(const char *directory)
 REPORT_TEST(test_charts)
 {
     static const char *const wanted[] = {
-        "/field.svg",        "/throughput.svg",  "/speed_error.svg",
-        "/error_kappa.svg",  "/conventions.svg", "/winner_map.svg",
-        "/error_spread.svg", "/timings.svg",     "/states.svg"};
+        "/field.svg",       "/throughput.svg",   "/speed_error.svg", "/error_kappa.svg",
+        "/conventions.svg", "/error_spread.svg", "/timings.svg",     "/states.svg"};
     sample_speed(sample, "two_pass_f32_avx2", 85, 768, 90)->key.threads = 2;
     sample_speed(sample, "two_pass_f32_avx2", 85, 768, 20)->key.cache = CACHE_COLD;
     write_report("plain");
     assert_string_equal(result.note, "");
-    assert_int_equal(result.chart_count, 9);
-    for (size_t i = 0; i < 9; i++)
+    assert_int_equal(result.chart_count, 8);
+    for (size_t i = 0; i < 8; i++)
         assert_true(was_drawn(wanted[i]));
     check_drawings("plain");
     assert_memory_equal(file_in("plain", "field.png"), "\x89PNG", 4);
