@@ -281,25 +281,7 @@ void rows_lay_out(void *data, const role_extent *extent, const char *dense)
     }
 }
 
-static void rows_gather(char *dense, const void *data, const role_extent *extent)
-{
-    for (size_t row = 0; row < extent->rows; row++)
-        memcpy(dense + row * extent->row_bytes, (const char *)data + row * extent->stride_bytes,
-               extent->row_bytes);
-}
-
-/* What an output holds before a call: poison, and between its rows a pattern that must stay. */
-static void poison_output(const tensor_role *role, const role_extent *extent, void *data)
-{
-    if (role->type == TYPE_ACCUMULATOR) {
-        poison_statistics(data, extent_bytes(extent), extent->element);
-        return;
-    }
-    memset(data, GAP_PATTERN, extent_bytes(extent));
-    for (size_t row = 0; row < extent->rows; row++)
-        memset((char *)data + row * extent->stride_bytes, POISON, extent->row_bytes);
-}
-
+/* Whether the pattern between the rows of an output is there. */
 static bool gaps_are_whole(const role_extent *extent, const void *data)
 {
     const unsigned char *byte = data;
@@ -322,23 +304,8 @@ bool tensors_input_is_written(const call_tensors *of, size_t input)
     return found;
 }
 
-/* A row of `bytes` with one element in the place of another, drawn ones, or in reverse. */
-static void alter_row(char *row, size_t bytes, size_t size, uint64_t *drawn)
-{
-    size_t count = bytes / size;
-    uint64_t word = splitmix64(drawn);
-    char kept[sizeof(double)];
-    if (word & 1) {
-        memcpy(row + (word >> 33) % count * size, row + (word >> 1) % count * size, size);
-        return;
-    }
-    for (size_t i = 0; i < count / 2; i++) {
-        memcpy(kept, row + i * size, size);
-        memcpy(row + i * size, row + (count - 1 - i) * size, size);
-        memcpy(row + (count - 1 - i) * size, kept, size);
-    }
-}
-
+/* The order's rows from `first` on. Altered ones have one element in the place of another, drawn ones, or all in
+ * reverse. */
 static void fill_input(call_tensors *of, size_t i, size_t first, bool altered)
 {
     const role_extent *extent = &of->extents[i];
@@ -346,8 +313,18 @@ static void fill_input(call_tensors *of, size_t i, size_t first, bool altered)
     uint64_t drawn = of->order->seed + i;
     size_t from = role_is_parameter(&of->what->roles[i]) ? 0 : first * extent->row_bytes;
     rows_lay_out(data, extent, of->memory + of->order->at.tensors[i] + from);
-    for (size_t row = 0; altered && row < extent->rows; row++)
-        alter_row(data + row * extent->stride_bytes, extent->row_bytes, extent->element, &drawn);
+    for (size_t r = 0; altered && r < extent->rows; r++) {
+        const size_t size = extent->element, count = extent->row_bytes / size;
+        const uint64_t word = splitmix64(&drawn);
+        char *row = data + r * extent->stride_bytes, kept[sizeof(double)];
+        if (word & 1)
+            memcpy(row + (word >> 33) % count * size, row + (word >> 1) % count * size, size);
+        for (size_t k = 0; !(word & 1) && k < count / 2; k++) {
+            memcpy(kept, row + k * size, size);
+            memcpy(row + k * size, row + (count - 1 - k) * size, size);
+            memcpy(row + (count - 1 - k) * size, kept, size);
+        }
+    }
 }
 
 bool tensors_create(call_tensors *made, const work_order *order, const char *memory,
@@ -382,10 +359,18 @@ void tensors_fill(call_tensors *of, size_t first, bool altered)
         const tensor_role *role = &of->what->roles[i];
         if (!of->buffers[i].map)
             continue;
-        if (role->output)
-            poison_output(role, &of->extents[i], of->buffers[i].data);
-        else if (parameters || !role_is_parameter(role))
-            fill_input(of, i, first, altered);
+        const role_extent *extent = &of->extents[i];
+        char *data = of->buffers[i].data;
+        if (!role->output) {
+            if (parameters || !role_is_parameter(role))
+                fill_input(of, i, first, altered);
+        } else if (role->type == TYPE_ACCUMULATOR) {
+            poison_statistics(data, extent_bytes(extent), extent->element);
+        } else { /* between its rows a pattern that must stay */
+            memset(data, GAP_PATTERN, extent_bytes(extent));
+            for (size_t row = 0; row < extent->rows; row++)
+                memset(data + row * extent->stride_bytes, POISON, extent->row_bytes);
+        }
     }
 }
 
@@ -418,10 +403,13 @@ bool tensors_are_clean(const call_tensors *of, char *text, size_t size)
 void tensors_hand_back(const call_tensors *of, size_t first)
 {
     for (size_t i = 0; i < of->what->count; i++) {
-        off_t at = of->order->at.tensors[i];
-        if (of->what->roles[i].output && at >= 0)
-            rows_gather((char *)(uintptr_t)of->memory + at + first * of->extents[i].row_bytes,
-                        role_get(i, &of->given), &of->extents[i]);
+        const off_t at = of->order->at.tensors[i];
+        const role_extent *extent = &of->extents[i];
+        char *dense = (char *)(uintptr_t)of->memory + at + first * extent->row_bytes;
+        const char *data = role_get(i, &of->given);
+        for (size_t row = 0; of->what->roles[i].output && at >= 0 && row < extent->rows; row++)
+            memcpy(dense + row * extent->row_bytes, data + row * extent->stride_bytes,
+                   extent->row_bytes);
     }
 }
 

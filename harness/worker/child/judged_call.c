@@ -226,13 +226,6 @@ static bool create_call(judged_call *call, const ln_kernel *kernel, const work_o
     return !written || order_fails(VERDICT_OVERRUN, "wrote to %s of an earlier call", written);
 }
 
-static bool prepare_call(judged_call *call, const ln_plugin_table *plugin, const ln_kernel *kernel,
-                         unsigned threads)
-{
-    return kernel_prepare(&call->kernel, &order_memory, plugin, kernel, &call->tensors.problem,
-                          threads);
-}
-
 static bool is_clean(const judged_call *call)
 {
     char text[REPLY_TEXT_LENGTH];
@@ -381,6 +374,12 @@ static bool find_other(const ln_kernel *kernel, const work_order *order, work_or
     return !kernel_refuses(kernel, problem);
 }
 
+static bool prepare_call(judged_call *call, unsigned threads)
+{
+    return kernel_prepare(&call->kernel, &order_memory, judged.plugin, judged.kernel,
+                          &call->tensors.problem, threads);
+}
+
 /* The other problem is called before, between, and no more. */
 static bool call_beside(judged_call *call)
 {
@@ -389,8 +388,7 @@ static bool call_beside(judged_call *call)
         later ? " while another problem is prepared" : " where another problem is called between";
     if (!judged.has_other)
         return call_parts(call, 1);
-    return (later ? prepare_call(&judged.other, judged.plugin, judged.kernel, 1)
-                  : make_call(&judged.other, 0, false)) &&
+    return (later ? prepare_call(&judged.other, 1) : make_call(&judged.other, 0, false)) &&
            call_parts(call, 0) && make_call(&judged.other, 0, false) && call_again(call, where) &&
            kernel_release(&judged.other.kernel) &&
            call_again(call, " after another prepared state was released");
@@ -475,11 +473,10 @@ static bool create_all_calls(size_t rows)
                        find_other(judged.kernel, &judged.order, &judged.other_order);
     if (judged.has_other && !(create_call(&judged.other, judged.kernel, &judged.other_order,
                                           judged.other_order.problem.rows) &&
-                              (calls == CALLS_PREPARED ||
-                               prepare_call(&judged.other, judged.plugin, judged.kernel, 1))))
+                              (calls == CALLS_PREPARED || prepare_call(&judged.other, 1))))
         return false;
     for (unsigned i = 0; i < judged.at_once; i++)
-        if (!prepare_call(&judged.calls[i], judged.plugin, judged.kernel, judged.order.threads))
+        if (!prepare_call(&judged.calls[i], judged.order.threads))
             return false;
     return true;
 }
@@ -531,21 +528,17 @@ void worker_leave_place(void)
 
 /* ---- the order ---- */
 
-/* Half of the rows where they come in halves, but for a kernel that takes only all of them. */
-static size_t rows_of_call(const ln_kernel *kernel, const work_order *order)
-{
-    if (order->rows_at_once)
-        return order->rows_at_once;
-    ln_problem half = order->problem;
-    half.rows = (half.rows + 1) / 2;
-    bool halves = order->layout.calls == CALLS_HALVES && !kernel_refuses(kernel, &half);
-    return halves ? half.rows : order->problem.rows;
-}
-
 void worker_judge(const work_order *order, const ln_kernel *kernel)
 {
     const worker_plugin *plugin = plugin_of(order);
-    size_t rows = rows_of_call(kernel, order);
+    ln_problem half = order->problem;
+    half.rows = (half.rows + 1) / 2;
+    /* Halves, but for a kernel that takes only all rows. */
+    const bool halves = order->layout.calls == CALLS_HALVES && !order->rows_at_once &&
+                        !kernel_refuses(kernel, &half);
+    const size_t rows = order->rows_at_once ? order->rows_at_once
+                        : halves            ? half.rows
+                                            : order->problem.rows;
     const char *taken = order->place ? enter_place(plugin->library, order, rows) : "";
     if (!taken) {
         order_fails(VERDICT_DECLINED, "its caches cannot be set");

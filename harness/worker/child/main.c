@@ -312,20 +312,6 @@ static void load_plugin(const work_order *order)
         snprintf(answer.set_at_load, sizeof answer.set_at_load, "its constructor %s", set);
 }
 
-/* What the plugin says on standard error meanwhile is kept: where the process ends, the parent shows it. */
-static void load_listening(const work_order *order)
-{
-    bool listens = fcntl(WORKER_WORDS_FD, F_GETFD) >= 0;
-    int before = listens ? fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, WORKER_WORDS_FD + 1) : -1;
-    if (listens)
-        dup2(WORKER_WORDS_FD, STDERR_FILENO);
-    load_plugin(order);
-    if (before >= 0) {
-        dup2(before, STDERR_FILENO);
-        close(before);
-    }
-}
-
 static void copy_word(char *to, size_t size, const char *from)
 {
     snprintf(to, size, "%s", name_is_fine(from) ? from : "");
@@ -397,29 +383,23 @@ static void answer_bound(const work_order *order, const ln_kernel *kernel)
     answer.value = 1;
 }
 
-/* Whether the kernel supports the order's problem. */
-static bool is_taken(const work_order *order, const ln_kernel *kernel)
-{
-    const ln_operation wanted = order->problem.convention.operation;
-    if (kernel->operation != wanted)
-        return order_fails(VERDICT_DECLINED, "it computes %s, not %s",
-                           operation_name(kernel->operation), operation_name(wanted));
-    if (order->kind == ORDER_SUPPORTS)
-        return true;
-    const char *refusal = kernel_refuses(kernel, &order->problem);
-    if (!refusal && order->at.tensors[ROLE_RESIDUAL] >= 0 &&
-        (kernel->traits & LN_TRAIT_NO_RESIDUAL))
-        refusal = "it takes no residual";
-    return !refusal || order_fails(VERDICT_DECLINED, "%s", refusal);
-}
-
 static void obey(const work_order *order)
 {
+    int before; /* standard error */
     switch (order->kind) {
     case ORDER_GREET:
         return;
-    case ORDER_LOAD:
-        load_listening(order);
+    case ORDER_LOAD: /* What it says on standard error meanwhile is kept: where the process ends, the parent shows it. */
+        before = fcntl(WORKER_WORDS_FD, F_GETFD) >= 0
+                     ? fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, WORKER_WORDS_FD + 1)
+                     : -1;
+        if (before >= 0)
+            dup2(WORKER_WORDS_FD, STDERR_FILENO);
+        load_plugin(order);
+        if (before >= 0) {
+            dup2(before, STDERR_FILENO);
+            close(before);
+        }
         return;
     case ORDER_TIME_BEGIN:
         worker_time_begin(order);
@@ -434,9 +414,21 @@ static void obey(const work_order *order)
         break;
     }
     const ln_kernel *kernel = kernel_of(order);
-    bool any =
+    const ln_operation wanted = order->problem.convention.operation;
+    const bool any =
         order->kind == ORDER_BOUND || (order->kind == ORDER_SUPPORTS && order->problem.rows == 0);
-    if (!kernel || (!any && !is_taken(order, kernel)))
+    if (kernel && !any && kernel->operation != wanted)
+        order_fails(VERDICT_DECLINED, "it computes %s, not %s", operation_name(kernel->operation),
+                    operation_name(wanted));
+    else if (kernel && !any && order->kind != ORDER_SUPPORTS) {
+        const char *refusal = kernel_refuses(kernel, &order->problem);
+        if (!refusal && order->at.tensors[ROLE_RESIDUAL] >= 0 &&
+            (kernel->traits & LN_TRAIT_NO_RESIDUAL))
+            refusal = "it takes no residual";
+        if (refusal)
+            order_fails(VERDICT_DECLINED, "%s", refusal);
+    }
+    if (answer.kind == REPLY_FAILED)
         return;
     if (order->kind == ORDER_SUPPORTS) {
         const char *reason = order->problem.rows == 0 ? refuses_all(kernel, order->operation)
@@ -455,36 +447,30 @@ static void obey(const work_order *order)
         answer_bound(order, kernel);
 }
 
-/* The calls of an order are made in the state that loading the plugin set; TIME_RUN sees to that
- * itself. */
-static void receive_order(const work_order *order)
-{
-    thread_state own;
-    answer = (worker_reply){.kind = REPLY_DONE};
-    of_library = trusts_first && order->plugin == 0;
-    running_entry = 0;
-    arena_reset(&order_memory);
-    if (!shared_arena_reach(&shared, order->arena_bytes))
-        worker_out_of_memory(order->arena_bytes);
-    floating_point_read(&own);
-    if (order->kind != ORDER_JUDGE || !order->place)
-        worker_leave_place();
-    if (plugin_of(order)->table && order->kind != ORDER_LOAD && order->kind != ORDER_TIME_RUN)
-        floating_point_set(&plugin_of(order)->floating_point);
-    obey(order);
-    floating_point_set(&own);
-}
-
-/* The orders of a message; behind a failure that ends the process no more. */
+/* The orders of a message; behind a failure that ends the process no more. The calls of an order are made in the
+ * state that loading the plugin set; TIME_RUN sees to that itself. */
 static void obey_all(const work_order *orders, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        receive_order(&orders[i]);
-        waiting[waiting_count++] = answer;
-        if (reply_ends_process(&answer))
-            break;
-        if (i + 1 < count)
+    answer.kind = REPLY_DONE;
+    for (size_t i = 0; i < count && !reply_ends_process(&answer); i++) {
+        const work_order *order = &orders[i];
+        thread_state own;
+        if (i > 0)
             worker_send_alive();
+        answer = (worker_reply){.kind = REPLY_DONE};
+        of_library = trusts_first && order->plugin == 0;
+        running_entry = 0;
+        arena_reset(&order_memory);
+        if (!shared_arena_reach(&shared, order->arena_bytes))
+            worker_out_of_memory(order->arena_bytes);
+        floating_point_read(&own);
+        if (order->kind != ORDER_JUDGE || !order->place)
+            worker_leave_place();
+        if (plugin_of(order)->table && order->kind != ORDER_LOAD && order->kind != ORDER_TIME_RUN)
+            floating_point_set(&plugin_of(order)->floating_point);
+        obey(order);
+        floating_point_set(&own);
+        waiting[waiting_count++] = answer;
     }
     send_replies(waiting, waiting_count);
     waiting_count = 0;

@@ -152,19 +152,6 @@ static void *call_on_thread(void *context)
     return NULL;
 }
 
-static void call_here(caller *first)
-{
-    bool stops = first->next && make_timer(first);
-    double begun = seconds_of(CLOCK_THREAD_CPUTIME_ID);
-    call_freely(first);
-    while (stops && first->fine && first->overlapped < (sig_atomic_t)first->of->plan->stops &&
-           first->late < MOST_LATE && seconds_of(CLOCK_THREAD_CPUTIME_ID) - begun < most_seconds)
-        call_until_stopped(first);
-    if (stops)
-        timer_delete(first->timer);
-    self = NULL;
-}
-
 bool worker_overlap(overlap_call call, void *const *contexts, size_t count,
                     const overlap_plan *plan, bool *refused)
 {
@@ -200,7 +187,16 @@ bool worker_overlap(overlap_call call, void *const *contexts, size_t count,
     of.refused = started < count;
     for (size_t i = 1; i < started; i++)
         sem_post(&of.start);
-    call_here(&of.callers[0]);
+    caller *first = &of.callers[0];
+    const bool stops = first->next && make_timer(first);
+    const double begun = seconds_of(CLOCK_THREAD_CPUTIME_ID);
+    call_freely(first);
+    while (stops && first->fine && first->overlapped < (sig_atomic_t)plan->stops &&
+           first->late < MOST_LATE && seconds_of(CLOCK_THREAD_CPUTIME_ID) - begun < most_seconds)
+        call_until_stopped(first);
+    if (stops)
+        timer_delete(first->timer);
+    self = NULL;
     for (size_t i = 1; i < started; i++) {
         shutdown(of.callers[i - 1].ends[0], SHUT_RDWR);
         pthread_join(threads[i], NULL);

@@ -15,6 +15,7 @@ static struct {
     cpu_set_t all, first;
 } crew;
 
+/* Threads of the pool; the caller's is pinned where it calls. */
 static void pin_part(void *context, unsigned part)
 {
     (void)context;

@@ -193,59 +193,6 @@ static void code_place_draw(void (*function)(void), uint64_t draw)
     dl_iterate_phdr(visit_object, &address);
 }
 
-/* ---- rows with other bits than the judged ones, on their way to the parent ---- */
-
-/* Rows of a timed entry whose bits are not the judged ones. */
-typedef struct varied_rows {
-    unsigned entry;
-    off_t at;           /* in the arena: room for `most` of them */
-    size_t most, bytes; /* of a row */
-    size_t waiting;     /* rows that lie there */
-    hash_index seen;    /* all that were ever added */
-} varied_rows;
-
-/* To the parent; returns when it has taken them. Without it there is nobody to go on for. */
-static void hand_over(varied_rows *rows)
-{
-    static work_order order;
-    worker_reply reply = {
-        .kind = REPLY_ROWS, .count = rows->entry, .value = (int64_t)rows->waiting};
-    ssize_t got;
-    if (rows->waiting == 0)
-        return;
-    worker_send(&reply);
-    do
-        got = recv(WORKER_SOCKET_FD, &order, sizeof order, 0);
-    while (got < 0 && errno == EINTR);
-    if (got <= 0 || order.kind != ORDER_GO_ON)
-        _exit(1);
-    rows->waiting = 0;
-}
-
-/* Takes those of `count` timed rows that are not the judged ones, which stand over and over, and that
- * were not taken before; returns when the parent has them. Numbers are as in arena_map. */
-static void varied_rows_take(varied_rows *rows, int input, const char *y, size_t count,
-                             const char *judged, size_t judged_rows)
-{
-    for (size_t row = 0; row < count; row++) {
-        const char *here = y + row * rows->bytes;
-        uint64_t number = row % judged_rows;
-        if (memcmp(here, judged + number * rows->bytes, rows->bytes) == 0)
-            continue;
-        number += (size_t)input * judged_rows;
-        uint64_t hash =
-            hash_bytes(hash_bytes(HASH_START, &number, sizeof number), here, rows->bytes);
-        if (!hash_index_add_new(&rows->seen, hash))
-            continue;
-        char *at = worker_memory(rows->at) + rows->waiting * (sizeof number + rows->bytes);
-        memcpy(at, &number, sizeof number);
-        memcpy(at + sizeof number, here, rows->bytes);
-        if (++rows->waiting == rows->most)
-            hand_over(rows);
-    }
-    hand_over(rows);
-}
-
 /* ---- a group ---- */
 
 enum { PAGE = 4096, LINE = 64, MOST_COPIES = 256 };
@@ -259,11 +206,11 @@ typedef struct timed_entry {
     const thread_state *floating_point; /* in which its plugin is called */
     roof_function *roof;
     prepared_kernel prepared;
-    char *expected[2]; /* judged outputs of one block; a roof's is the input itself */
-    uint64_t *seen[2]; /* what came into each slot so far: SEEN_*, or the hash of other bits */
-    varied_rows varied;
-    unsigned rounds;        /* done */
-    double cpu_seconds;     /* in place: of one call, without what puts the copies back */
+    char *expected[2];  /* judged outputs of one block; a roof's is the input itself */
+    uint64_t *seen[2];  /* what came into each slot so far: SEEN_*, or the hash of other bits */
+    hash_index varied;  /* all rows with other bits than the judged ones that were handed over */
+    unsigned rounds;    /* done */
+    double cpu_seconds; /* in place: of one call, without what puts the copies back */
     double counted[COUNTS]; /* of the last repetition */
 } timed_entry;
 
@@ -497,20 +444,46 @@ static uint64_t hash_output(const char *y)
     return hash < SEEN_OTHER ? hash + SEEN_OTHER : hash;
 }
 
-/* The same call on the same buffers: an odd number of times, so that what alternates shows. */
-static bool comes_again(const timed_entry *entry, int input, const ln_tensors *tensors,
-                        uint64_t hash)
+/* Rows with other bits than the judged ones that lie in the arena go to the parent; returns when it has taken them.
+ * Without it there is nobody to go on for. */
+static void hand_over(const timed_entry *entry, size_t *rows)
 {
-    for (int again = 0; again < 3; again++) {
-        if (group.in_place)
-            fill_slot(tensors->y, input);
-        else
-            memset(tensors->y, POISON, group.tensor_bytes);
-        call_once(entry, tensors);
-        if (hash_output(tensors->y) != hash)
-            return false;
+    static work_order order;
+    worker_reply reply = {.kind = REPLY_ROWS, .count = entry->index, .value = (int64_t)*rows};
+    ssize_t got;
+    if (*rows == 0)
+        return;
+    worker_send(&reply);
+    do
+        got = recv(WORKER_SOCKET_FD, &order, sizeof order, 0);
+    while (got < 0 && errno == EINTR);
+    if (got <= 0 || order.kind != ORDER_GO_ON)
+        _exit(1);
+    *rows = 0;
+}
+
+/* Hands over those rows of y that are not the judged ones, which stand over and over, and that were not taken
+ * before. Numbers are as in arena_map. */
+static void hand_over_varied(timed_entry *entry, int input, const char *y)
+{
+    const size_t bytes = group.row_bytes, judged_rows = group.block_bytes / bytes;
+    size_t waiting = 0;
+    for (size_t row = 0; row < group.problem.rows; row++) {
+        const char *here = y + row * bytes;
+        uint64_t number = row % judged_rows;
+        if (memcmp(here, entry->expected[input] + number * bytes, bytes) == 0)
+            continue;
+        number += (size_t)input * judged_rows;
+        uint64_t hash = hash_bytes(hash_bytes(HASH_START, &number, sizeof number), here, bytes);
+        if (!hash_index_add_new(&entry->varied, hash))
+            continue;
+        char *at = worker_memory(group.varied) + waiting * (sizeof number + bytes);
+        memcpy(at, &number, sizeof number);
+        memcpy(at + sizeof number, here, bytes);
+        if (++waiting == judged_rows)
+            hand_over(entry, &waiting);
     }
-    return true;
+    hand_over(entry, &waiting);
 }
 
 /* What is wrong with the output in the first `slots` that are used, or NULL. A row's bits may
@@ -532,10 +505,17 @@ static const char *check_output(timed_entry *entry, int input, size_t slots)
             continue;
         if (!entry->kernel)
             return "the copy differs from what was copied";
-        if (!comes_again(entry, input, tensors, found))
-            return "two calls on the same rows in the same place differ";
-        varied_rows_take(&entry->varied, input, tensors->y, group.problem.rows,
-                         entry->expected[input], group.block_bytes / group.row_bytes);
+        /* The same call on the same buffers: an odd number of times, so that what alternates shows. */
+        for (int again = 0; again < 3; again++) {
+            if (group.in_place)
+                fill_slot(tensors->y, input);
+            else
+                memset(tensors->y, POISON, group.tensor_bytes);
+            call_once(entry, tensors);
+            if (hash_output(tensors->y) != found)
+                return "two calls on the same rows in the same place differ";
+        }
+        hand_over_varied(entry, input, tensors->y);
     }
     return NULL;
 }
@@ -657,10 +637,6 @@ void worker_time_entry(const work_order *order)
     timed_entry *entry = &group.entries[group.count];
     *entry = (struct timed_entry){.index = group.count};
     memcpy(entry->name, order->text, sizeof entry->name - 1);
-    entry->varied = (varied_rows){.entry = group.count,
-                                  .at = group.varied,
-                                  .most = group.block_bytes / group.row_bytes,
-                                  .bytes = group.row_bytes};
     entry->seen[0] = arena_new(&memory, uint64_t, group.slots);
     entry->seen[1] = arena_new(&memory, uint64_t, group.slots);
     if (is_roof(entry->name)) {
