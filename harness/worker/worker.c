@@ -37,15 +37,13 @@ enum {
  * ends at a deadline, or at the next Ctrl-C. */
 typedef struct worker_slot {
     pid_t process;
-    int socket; /* -1: there is none */
-    int words;  /* what a plugin wrote to standard error while it was loaded; 0: no file */
-    order_kind last_kind; /* of the last order */
-    ln_operation operation;
-    ln_problem problem; /* of that order; no rows: it has none */
-    long oom_kills;     /* of the control group, when it began (domain/machine.h) */
-    uint64_t loaded;    /* bit i: plugin i */
-    int64_t ran_last;   /* a kernel by its number in the plugin, or NOBODY */
-    bool ran_others;    /* of this process, not only the last one */
+    int socket;       /* -1: there is none */
+    int words;        /* what a plugin wrote to standard error while it was loaded; 0: no file */
+    work_order last;  /* but for ORDER_GO_ON */
+    long oom_kills;   /* of the control group, when it began (domain/machine.h) */
+    uint64_t loaded;  /* bit i: plugin i */
+    int64_t ran_last; /* a kernel by its number in the plugin, or NOBODY */
+    bool ran_others;  /* of this process, not only the last one */
 } worker_slot;
 
 struct worker_process {
@@ -109,7 +107,7 @@ static void become_worker(void *context)
 /* By the system, since memory ran out: nobody's fault, and it ends the run. */
 static bool ended_for_memory(const worker_slot *slot, int status, worker_reply *reply)
 {
-    const ln_problem *problem = &slot->problem;
+    const ln_problem *problem = &slot->last.problem;
     bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
     char limit[64] = "", needed[96] = "";
     if (!killed || slot->oom_kills < 0 || control_group_oom_kills("") <= slot->oom_kills)
@@ -120,7 +118,7 @@ static bool ended_for_memory(const worker_slot *slot, int status, worker_reply *
     if (problem->rows > 0)
         snprintf(needed, sizeof needed, "; x and y of %zux%zu need %.3g MiB", problem->rows,
                  problem->hidden,
-                 call_bytes(operations[slot->operation], problem->rows, problem->hidden,
+                 call_bytes(operations[slot->last.operation], problem->rows, problem->hidden,
                             problem->storage) /
                      0x1p20);
     reply->verdict = VERDICT_LOST;
@@ -153,7 +151,7 @@ static bool has_ended(worker_slot *slot, worker_reply *reply)
     else
         snprintf(ended.text, sizeof ended.text, "exited with status %d", WEXITSTATUS(status));
     off_t end =
-        slot->last_kind == ORDER_LOAD && slot->words > 0 ? lseek(slot->words, 0, SEEK_END) : 0;
+        slot->last.kind == ORDER_LOAD && slot->words > 0 ? lseek(slot->words, 0, SEEK_END) : 0;
     off_t from = end < (off_t)sizeof words ? 0 : end - (off_t)sizeof words + 1;
     ssize_t got = end > 0 ? pread(slot->words, words, sizeof words - 1, from) : 0;
     while (got > 0 && isspace((unsigned char)words[got - 1]))
@@ -172,11 +170,8 @@ static bool send_orders(worker_slot *slot, const work_order *orders, size_t coun
     const ssize_t size = (ssize_t)(count * sizeof *orders);
     double deadline = seconds_now() + SEND_DEADLINE;
     *reply = (worker_reply){0};
-    if (orders->kind != ORDER_GO_ON) {
-        slot->last_kind = orders->kind;
-        slot->operation = orders->operation;
-        slot->problem = orders->problem;
-    }
+    if (orders->kind != ORDER_GO_ON)
+        slot->last = *orders;
     for (;;) {
         ssize_t put = send(slot->socket, orders, (size_t)size, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (put == size)

@@ -209,10 +209,20 @@ typedef struct judged_call {
     char *once[ROLES_MOST]; /* what outputs lie in, as it came out first */
 } judged_call;
 
-/* Buffers for `rows` rows. */
-static bool create_call(judged_call *call, const ln_kernel *kernel, const work_order *order,
-                        size_t rows)
+/* The judged one, as often as threads make it at once, and that of another problem. */
+static struct {
+    const ln_plugin_table *plugin;
+    const ln_kernel *kernel;
+    work_order order, other_order;
+    judged_call calls[AT_ONCE_MOST], other;
+    unsigned at_once;
+    bool has_other;
+} judged; /* larger than a stack that is to be spoiled */
+
+/* Buffers for `rows` rows, and what prepare() makes. */
+static bool begin_call(judged_call *call, const work_order *order, size_t rows, unsigned threads)
 {
+    const ln_kernel *kernel = judged.kernel;
     ln_problem problem = order->problem;
     problem.rows = rows;
     layout_strides(&order->layout, operations[order->operation], &problem);
@@ -223,7 +233,9 @@ static bool create_call(judged_call *call, const ln_kernel *kernel, const work_o
                         true))
         worker_out_of_memory(0);
     const char *written = guard_written_waiting();
-    return !written || order_fails(VERDICT_OVERRUN, "wrote to %s of an earlier call", written);
+    if (written)
+        return order_fails(VERDICT_OVERRUN, "wrote to %s of an earlier call", written);
+    return kernel_prepare(&call->kernel, &order_memory, judged.plugin, kernel, &problem, threads);
 }
 
 static bool is_clean(const judged_call *call)
@@ -340,16 +352,6 @@ enum {
     OTHER_GAP = 3
 };
 
-/* The judged one, as often as threads make it at once, and that of another problem. */
-static struct {
-    const ln_plugin_table *plugin;
-    const ln_kernel *kernel;
-    work_order order, other_order;
-    judged_call calls[AT_ONCE_MOST], other;
-    unsigned at_once;
-    bool has_other;
-} judged; /* larger than a stack that is to be spoiled */
-
 /* Of the same tensors: of rows about half as long, or of another convention, which is one that is taken
  * for this one or has another eps, now and then with other strides. False: the kernel takes none. */
 static bool find_other(const ln_kernel *kernel, const work_order *order, work_order *other)
@@ -374,12 +376,6 @@ static bool find_other(const ln_kernel *kernel, const work_order *order, work_or
     return !kernel_refuses(kernel, problem);
 }
 
-static bool prepare_call(judged_call *call, unsigned threads)
-{
-    return kernel_prepare(&call->kernel, &order_memory, judged.plugin, judged.kernel,
-                          &call->tensors.problem, threads);
-}
-
 /* The other problem is called before, between, and no more. */
 static bool call_beside(judged_call *call)
 {
@@ -388,7 +384,9 @@ static bool call_beside(judged_call *call)
         later ? " while another problem is prepared" : " where another problem is called between";
     if (!judged.has_other)
         return call_parts(call, 1);
-    return (later ? prepare_call(&judged.other, 1) : make_call(&judged.other, 0, false)) &&
+    return (later
+                ? begin_call(&judged.other, &judged.other_order, judged.other_order.problem.rows, 1)
+                : make_call(&judged.other, 0, false)) &&
            call_parts(call, 0) && make_call(&judged.other, 0, false) && call_again(call, where) &&
            kernel_release(&judged.other.kernel) &&
            call_again(call, " after another prepared state was released");
@@ -447,9 +445,20 @@ static bool call_all_at_once(void)
                                      "calls can be made at once");
 }
 
-static bool make_all_calls(judged_call *call)
+/* All calls of the order, but those that are made at the same time as others. */
+static bool make_all_calls(size_t rows)
 {
-    switch (judged.order.layout.calls) {
+    judged_call *call = &judged.calls[0];
+    const call_order calls = judged.order.layout.calls;
+    judged.has_other = (calls == CALLS_IN_TURN || calls == CALLS_PREPARED) &&
+                       find_other(judged.kernel, &judged.order, &judged.other_order);
+    if (judged.has_other && calls == CALLS_IN_TURN &&
+        !begin_call(&judged.other, &judged.other_order, judged.other_order.problem.rows, 1))
+        return false;
+    for (unsigned i = 0; i < judged.at_once; i++)
+        if (!begin_call(&judged.calls[i], &judged.order, rows, judged.order.threads))
+            return false;
+    switch (calls) {
     case CALLS_REPEATED:
         return make_call(call, 0, true) && call_parts(call, 1) && call_over_number(call) &&
                call_no_rows(call);
@@ -461,24 +470,6 @@ static bool make_all_calls(judged_call *call)
     default:
         return call_parts(call, judged.order.again);
     }
-}
-
-static bool create_all_calls(size_t rows)
-{
-    const call_order calls = judged.order.layout.calls;
-    for (unsigned i = 0; i < judged.at_once; i++)
-        if (!create_call(&judged.calls[i], judged.kernel, &judged.order, rows))
-            return false;
-    judged.has_other = (calls == CALLS_IN_TURN || calls == CALLS_PREPARED) &&
-                       find_other(judged.kernel, &judged.order, &judged.other_order);
-    if (judged.has_other && !(create_call(&judged.other, judged.kernel, &judged.other_order,
-                                          judged.other_order.problem.rows) &&
-                              (calls == CALLS_PREPARED || prepare_call(&judged.other, 1))))
-        return false;
-    for (unsigned i = 0; i < judged.at_once; i++)
-        if (!prepare_call(&judged.calls[i], judged.order.threads))
-            return false;
-    return true;
 }
 
 /* ---- the library's calls as if rows lay elsewhere ---- */
@@ -559,7 +550,7 @@ void worker_judge(const work_order *order, const ln_kernel *kernel)
     if (judged.order.threads > 1)
         judged.at_once = 1;
     upper_halves = false;
-    if (create_all_calls(rows) && make_all_calls(&judged.calls[0]) && judged.at_once > 1)
+    if (make_all_calls(rows) && judged.at_once > 1)
         call_all_at_once();
     for (unsigned i = 0; i <= judged.at_once; i++) {
         judged_call *call = i < judged.at_once ? &judged.calls[i] : &judged.other;
