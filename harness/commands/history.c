@@ -377,9 +377,9 @@ static void put_history(result_store *store, const void *what, size_t number, co
 {
     const measure_history *history = what;
     const stored_table *points = &history->points;
-    store_put_table(store, "asked", "measure, machine");
-    store_put_table(store, "past",
-                    "series, name, run, \"commit\", started, value, lo, hi, segment, median");
+    store_script(store, "CREATE TEMP TABLE asked (measure, machine)");
+    store_script(store, "CREATE TEMP TABLE past (series, name, run, \"commit\", started, value, "
+                        "lo, hi, segment, median)");
     bool asked = false;
     (void)made_on;
     for (size_t i = 0; i < history->count; i++) {

@@ -589,14 +589,13 @@ static void put_asked(const report_data *data, const char *other)
     const case_key *key = answer->column_count ? &answer->columns[answer->key].key : NULL;
     const char *types =
         !other[0] && data->view->standings.count > 0 ? dtype_name(data->answer.dtype) : other;
-    store_put_table(store, "untold", "case_id, kind");
+    store_script(store, "CREATE TEMP TABLE untold (case_id, kind)");
     for (int of = OF_ALL; of <= OF_CALLABLE; of++)
         for (size_t i = 0; answer->untold_count[of] > 1 && i < answer->untold_count[of]; i++)
             store_put_line(store, "untold", "ii", case_of(answer->untold[of][i]),
                            (int64_t)(1 + of));
-    store_put_table(
-        store, "asked",
-        "run, operation, types, page, rows, hidden, isa, fastest, recommended, proven, noisy");
+    store_script(store, "CREATE TEMP TABLE asked (run, operation, types, page, rows, hidden, isa, "
+                        "fastest, recommended, proven, noisy)");
     store_put_line(store, "asked", "isniiisiiii", data->view->run.id,
                    operation_name(view_operation(data->view)), types, (int64_t)!other[0],
                    (int64_t)(key ? key->rows : 0), (int64_t)(key ? key->hidden : 0), answer->isa,
@@ -608,9 +607,8 @@ static void put_asked(const report_data *data, const char *other)
  * recommended. */
 static void put_standings(const run_view *view)
 {
-    store_put_table(
-        view->store, "standing",
-        "kernel, types, role, other_param, recommendable, judged, error, worst_case, edge_case");
+    store_script(view->store, "CREATE TEMP TABLE standing (kernel, types, role, other_param, "
+                              "recommendable, judged, error, worst_case, edge_case)");
     for (ln_type type = LN_F32; type <= LN_F16; type++) {
         const recommend_wanted wanted = {
             .run = view->run.id,

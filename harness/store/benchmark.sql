@@ -1,18 +1,14 @@
 -- Google Benchmark's entries of the run ?1 (docs/user_guide.md and src/json_reporter.cc of version 1.7.1), so that its compare.py and
 -- everything that reads its JSON reads ours: a row a repetition, three aggregates of what was timed more than once, and an aggregate
--- "accuracy", without times, of what was judged (tools that compare times pass it over). Keys that are NULL are left out. killed: the
--- process in which the run was killed, whose repetitions do not count, or -1. METRICS stands for the columns of accuracies that are published.
-WITH killed AS MATERIALIZED (
-    SELECT coalesce(max(process), -1) AS process
-    FROM runs JOIN cells ON run = runs.id JOIN cases ON cell = cells.id JOIN repetitions ON case_id = cases.id
-    WHERE runs.id = ?1 AND state <> 'complete'
-      AND process NOT IN (SELECT process FROM finished_processes WHERE finished_processes.run = ?1)),
+-- "accuracy", without times, of what was judged (tools that compare times pass it over). Keys that are NULL are left out. Repetitions
+-- of a process that did not finish do not count. METRICS stands for the columns of accuracies that are published.
+WITH finished AS MATERIALIZED (SELECT process FROM finished_processes WHERE run = ?1),
 own AS MATERIALIZED (
     SELECT cases.id, row_number() OVER (ORDER BY cases.id) - 1 AS family, threads,
            kernel || '/' || convention || '/' || inputs.name || '/' || rows || 'x' || hidden || '/' || types || '/' || cache
                || '/threads:' || threads AS name,
            2.0 * rows * hidden * CASE types WHEN 'f64' THEN 8 WHEN 'f32' THEN 4 ELSE 2 END AS bytes,
-           (SELECT count(*) FROM repetitions WHERE case_id = cases.id AND process <> (SELECT process FROM killed)) AS repetitions
+           (SELECT count(*) FROM repetitions WHERE case_id = cases.id AND process IN finished) AS repetitions
     FROM cells JOIN cases ON cell = cells.id JOIN inputs ON inputs.id = input_id
     WHERE run = ?1 AND (EXISTS (SELECT 1 FROM judgements WHERE case_id = cases.id)
                         OR EXISTS (SELECT 1 FROM repetitions WHERE case_id = cases.id))),
@@ -24,7 +20,7 @@ times AS MATERIALIZED (
            row_number() OVER (PARTITION BY id ORDER BY cpu_ns) AS cpu_place,
            avg(real_ns) OVER (PARTITION BY id) AS real_mean, avg(cpu_ns) OVER (PARTITION BY id) AS cpu_mean
     FROM (SELECT own.id, r.*, row_number() OVER (PARTITION BY own.id ORDER BY process, repetition) - 1 AS number
-          FROM own JOIN repetitions AS r ON case_id = own.id WHERE process <> (SELECT process FROM killed))
+          FROM own JOIN repetitions AS r ON case_id = own.id WHERE process IN finished)
     WHERE real_ns > 0 AND real_ns < 9e999 AND abs(cpu_ns) < 9e999),
 means AS (
     SELECT id, count, real_mean, cpu_mean,

@@ -1,6 +1,6 @@
 -- Runs of the attached database `f` into the store: ids move behind those that there are, and a run of which the
--- store has the origin is left out. TEMP table `came` is there before: id in f, and id here. ACCURACIES stands for the
--- columns of accuracies behind case_id.
+-- store has the origin is left out. TEMP table `came` is there before: id in f, and id here. TEMP table `moved` has the
+-- cases likewise (old, own), by which the tables of their results are copied afterwards.
 CREATE TEMP TABLE behind AS SELECT
     (SELECT coalesce(max(id), 0) FROM main.cells) AS cell, (SELECT coalesce(max(id), 0) FROM main.cases) AS one,
     (SELECT coalesce(max(id), 0) FROM main.kernels) AS kernel;
@@ -20,16 +20,6 @@ INSERT OR IGNORE INTO main.inputs (name) SELECT name FROM f.inputs WHERE id IN (
 INSERT INTO main.cases SELECT moved.own, cell, inputs.id, requested
     FROM moved JOIN f.inputs AS i ON i.id = input_id JOIN main.inputs ON inputs.name = i.name;
 INSERT INTO main.finished_processes SELECT own, process FROM came JOIN f.finished_processes ON run = id;
-INSERT INTO main.accuracies (case_id, ACCURACIES)
-    SELECT own, ACCURACIES FROM moved JOIN f.accuracies ON case_id = old;
-INSERT INTO main.judgements SELECT own, verdict, reason, detail, telling, checked, adversarial, edge_case,
-        has_correct_digits, error, kappa FROM moved JOIN f.judgements ON case_id = old;
-INSERT INTO main.repetitions SELECT own, process, repetition, place, iterations, real_ns, cpu_ns, cycles, instructions
-    FROM moved JOIN f.repetitions ON case_id = old;
-INSERT INTO main.timings SELECT own, is_copy, time_ns, time_lo_ns, time_hi_ns, gbps, copy_ratio, copy_ratio_lo,
-        copy_ratio_hi, cycles, instructions, repetitions, processes FROM moved JOIN f.timings ON case_id = old;
-INSERT INTO main.judged_rows SELECT own, row, kappa, row_ulp, norm_max, bound_row_ulp, mean_error, rstd_error
-    FROM moved JOIN f.judged_rows ON case_id = old;
 CREATE TEMP TABLE worst AS SELECT own, w.* FROM moved JOIN f.worst_rows AS w ON case_id = old;
 INSERT OR IGNORE INTO main.tensors (hash, bits) SELECT hash, bits FROM f.tensors
     WHERE id IN (SELECT x FROM worst UNION SELECT gamma FROM worst UNION SELECT beta FROM worst);
@@ -37,4 +27,4 @@ INSERT INTO main.worst_rows SELECT own, y_hash,
         (SELECT t.id FROM f.tensors AS s JOIN main.tensors AS t ON t.hash = s.hash WHERE s.id = x),
         (SELECT t.id FROM f.tensors AS s JOIN main.tensors AS t ON t.hash = s.hash WHERE s.id = gamma),
         (SELECT t.id FROM f.tensors AS s JOIN main.tensors AS t ON t.hash = s.hash WHERE s.id = beta) FROM worst;
-DROP TABLE temp.behind; DROP TABLE temp.moved; DROP TABLE temp.worst;
+DROP TABLE temp.behind; DROP TABLE temp.worst;

@@ -37,8 +37,6 @@ struct result_store {
     /* The case written last: measurements of one case come in a row. */
     case_key last_key;
     int64_t last_run, last_case; /* 0: none */
-    machine_facts machine;       /* of the run `machine_run`, which regimes of cells follow from */
-    int64_t machine_run;         /* 0: none */
     bool together;               /* one transaction around what follows: see store_together() */
 };
 
@@ -48,15 +46,14 @@ struct result_store {
 _Noreturn void store_die(const result_store *store, int status);
 /* That, unless the status is SQLITE_OK. */
 void store_check(const result_store *store, int status);
-/* Runs statements that give no rows. */
-void store_execute(const result_store *store, const char *sql);
 /* For a single use: sqlite3_finalize() it. */
 sqlite3_stmt *store_prepare(const result_store *store, const char *sql);
 /* The statement with its parameters bound, a letter of `types` each: i an int64_t, s a string (NULL is ""), n a string
  * (NULL and "" are NULL), d a double (NaN is stored as NULL). */
 sqlite3_stmt *store_bound(result_store *store, const char *sql, const char *types, ...);
-/* The same, run: for statements that give no rows. */
-void store_do(result_store *store, const char *sql, const char *types, ...);
+/* The same, run: for statements that give no rows, and for the number that a statement gives. */
+#define store_do(store, ...) store_step(store, store_bound(store, __VA_ARGS__))
+#define store_number(store, ...) store_number_of(store, store_bound(store, __VA_ARGS__))
 /* The statement with a case: parameter 1 is the run, 2 to 10 are its key. */
 sqlite3_stmt *store_keyed(result_store *store, const char *sql, int64_t run, const case_key *key);
 /* More parameters, from `place` on. */
@@ -66,8 +63,7 @@ void store_bind_list(sqlite3_stmt *statement, int place, const char *types, va_l
 void store_step(const result_store *store, sqlite3_stmt *statement);
 /* Moves to the next row; false: there is none, and the statement is reset. */
 bool store_next(const result_store *store, sqlite3_stmt *statement);
-/* The number that a statement gives; 0 for NULL and for no row. */
-int64_t store_number(result_store *store, const char *sql, const char *types, ...);
+/* The number in the first row, 0 for NULL and for no row; the statement is reset. */
 int64_t store_number_of(const result_store *store, sqlite3_stmt *statement);
 /* A figure; NULL is how an undefined one is stored: NaN. */
 double store_real(sqlite3_stmt *statement, int column);

@@ -197,24 +197,24 @@ static bool is_outdated(result_store *store, store_mode mode)
 static void upgrade(result_store *store)
 {
     char sql[128];
-    store_execute(store, "BEGIN IMMEDIATE");
+    store_script(store, "BEGIN IMMEDIATE");
     /* Asked again, now that nobody else can write: somebody may have been faster. */
     store->is_new = find_kind(store) == KIND_FRESH;
     if (store->is_new) {
-        store_execute(store, schema_sql);
-        store_execute(store, views_sql);
+        store_script(store, schema_sql);
+        store_script(store, views_sql);
     }
     snprintf(sql, sizeof sql, "PRAGMA user_version = %d; PRAGMA application_id = %d", STORE_VERSION,
              STORE_APPLICATION_ID);
-    store_execute(store, sql);
+    store_script(store, sql);
     for (size_t i = 0; i < metric_count_all; i++) {
         const metric_field *metric = &metric_list[i];
         snprintf(sql, sizeof sql, "ALTER TABLE accuracies ADD COLUMN %s %s", metric->name,
                  metric->kind == METRIC_REAL ? "REAL" : "INTEGER");
         if (!has_metric(store, metric))
-            store_execute(store, sql);
+            store_script(store, sql);
     }
-    store_execute(store, "COMMIT");
+    store_script(store, "COMMIT");
 }
 
 /* Makes the views of views.sql for this connection. Those of the file are there for other programs: a TEMP view hides
@@ -230,7 +230,7 @@ static void use_views(const result_store *store)
     }
     text_add(&sql, rest);
     store_add_functions(store);
-    store_execute(store, sql.bytes);
+    store_script(store, sql.bytes);
     text_free(&sql);
 }
 
@@ -245,11 +245,11 @@ static void open_write(result_store *store)
         store_check_sound(store);
     /* Only now, when the file is known to be ours or empty. */
     sqlite3_db_config(store->database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
-    store_execute(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+    store_script(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
     if (outdated)
         upgrade(store);
     /* Better to learn now than after the first measurement that nothing can be written. */
-    store_execute(store, "BEGIN IMMEDIATE; COMMIT");
+    store_script(store, "BEGIN IMMEDIATE; COMMIT");
 }
 
 /* Media that cannot be written to, and what a crash left to be rolled back, take a second way. */
@@ -293,7 +293,7 @@ result_store *store_open(const char *path, store_mode mode)
         open_read(made);
     use_views(made);
     if (mode == STORE_READ)
-        store_execute(made, "PRAGMA query_only = ON");
+        store_script(made, "PRAGMA query_only = ON");
     return made;
 }
 
@@ -326,7 +326,6 @@ void store_close(result_store *store)
     if (!store)
         return;
     disconnect(store);
-    machine_free(&store->machine);
     free(store->statements);
     free(store->path);
     free(store);
@@ -334,8 +333,9 @@ void store_close(result_store *store)
 
 void store_remove_new(result_store *store)
 {
-    sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
-    sqlite3_exec(store->database, "DETACH f", NULL, NULL, NULL);
+    for (size_t i = 0; i < store->statement_count; i++)
+        sqlite3_reset(store->statements[i].prepared);
+    sqlite3_exec(store->database, "ROLLBACK; DETACH f", NULL, NULL, NULL);
     /* SQLite changes the mode, and removes its files beside the database, only where nobody else has it open. */
     if (store->is_new && strcmp(store->path, ":memory:") != 0 &&
         sqlite3_exec(store->database, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL) ==

@@ -6,7 +6,6 @@
 #include "base/files.h"
 #include "base/hash.h"
 #include "copy_sql.h" /* copy.sql, as bytes */
-#include "domain/metric_fields.h"
 #include "store/internal.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -49,11 +48,9 @@ static void hash_of_bits(sqlite3_context *context, int count, sqlite3_value **va
     sqlite3_result_int64(context, (int64_t)hash);
 }
 
-/* What a file must be before its runs are taken. Numbers are added to those of the store, import after import: none may
- * be near the end of their range. Bits under the hash of others would become the rows of other runs. */
+/* What a file must be before its runs are taken. Bits under the hash of others would become the rows of other runs. */
 static void check_rows(const char *path)
 {
-    static const int64_t number_most = (int64_t)1 << 40;
     result_store *file = store_open(path, STORE_READ);
     store_check_sound(file);
     if (store_number(file, "SELECT count(*) FROM runs", "") == 0)
@@ -62,15 +59,6 @@ static void check_rows(const char *path)
     if (store_next(file, dangling))
         die(EXIT_CODE_ENVIRONMENT, "%s: rows belong to none: ask for the file again", path);
     sqlite3_finalize(dangling);
-    int64_t largest = store_number(
-        file,
-        "SELECT max(id) FROM (SELECT max(id) AS id FROM cells UNION ALL SELECT max(id) FROM "
-        "cases UNION ALL SELECT max(id) FROM kernels)",
-        "");
-    if (largest > number_most)
-        die(EXIT_CODE_ENVIRONMENT,
-            "%s: a row has the number %lld, which lnbench gives to none: ask for the file again",
-            path, (long long)largest);
     sqlite3_create_function(file->database, "hash_of_bits", 1,
                             SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL,
                             hash_of_bits, NULL, NULL);
@@ -83,25 +71,25 @@ static void check_rows(const char *path)
     store_close(file);
 }
 
-/* copy.sql with the names of the columns of accuracies. */
-static char *copy_script(void)
+/* Copies the rows of a table whose first column is case_id. Which others accuracies has, the list of metrics tells. */
+static void copy_table(result_store *store, const char *table, const char *file)
 {
-    static const char word[] = "ACCURACIES";
-    const char *rest = strstr(copy_sql, "CREATE"), *at; /* behind the comment, which names it too */
-    text_buffer sql = {0};
-    for (; (at = strstr(rest, word)); rest = at + sizeof word - 1) {
-        text_add_bytes(&sql, rest, (size_t)(at - rest));
-        text_add(&sql, "bound_row_ulp, output_hash, ulp_histogram");
-        for (size_t i = 0; i < metric_count_all; i++)
-            text_format(&sql, ", %s", metric_list[i].name);
-    }
-    text_add(&sql, rest);
-    return sql.bytes;
+    sqlite3_stmt *made = store_bound(
+        store,
+        "SELECT 'INSERT INTO main.' || ?1 || ' (case_id, ' || names || ') SELECT own, ' || names "
+        "|| ' FROM moved JOIN f.' || ?1 || ' ON case_id = old' FROM (SELECT group_concat(name, ', "
+        "') AS names FROM pragma_table_info(?1, 'main') WHERE name <> 'case_id')",
+        "s", table);
+    store_next(store, made);
+    execute(store, store_text(made, 0), file);
+    sqlite3_reset(made);
 }
 
 int64_t store_copy_runs(result_store *store, const char *path, int64_t only, int64_t *first)
 {
-    char sql[512], *uri = store_uri(path), *script = copy_script();
+    static const char *const tables[] = {"accuracies", "judgements", "repetitions", "timings",
+                                         "judged_rows"};
+    char sql[512], *uri = store_uri(path);
     /* Read-only: of a file that nobody uses nothing is made beside it. */
     store_do(store, "ATTACH ?1 AS f", "s", uri);
     store_begin(store);
@@ -117,11 +105,12 @@ int64_t store_copy_runs(result_store *store, const char *path, int64_t only, int
         "SELECT coalesce((SELECT min(own) FROM came), (SELECT min(id) FROM main.runs WHERE "
         "origin IN (SELECT origin FROM f.runs)))",
         "");
-    execute(store, script, path);
-    execute(store, "DROP TABLE temp.came", path);
+    execute(store, copy_sql, path);
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        copy_table(store, tables[i], path);
+    execute(store, "DROP TABLE temp.came; DROP TABLE temp.moved", path);
     store_finish(store);
-    store_execute(store, "DETACH f");
-    free(script);
+    store_script(store, "DETACH f");
     free(uri);
     return count;
 }

@@ -14,27 +14,15 @@
 /* query_only forbids TEMP tables as well; what is open to be read stays so. */
 void store_scratch_begin(result_store *store)
 {
-    store_execute(store, "PRAGMA query_only = OFF; SAVEPOINT scratch");
+    store_script(store, "PRAGMA query_only = OFF; SAVEPOINT scratch");
 }
 
 void store_scratch_end(result_store *store)
 {
-    store_execute(store, "ROLLBACK TO scratch; RELEASE scratch");
+    store_script(store, "ROLLBACK TO scratch; RELEASE scratch");
     if (sqlite3_db_readonly(store->database, "main") == 1 &&
         sqlite3_get_autocommit(store->database))
-        store_execute(store, "PRAGMA query_only = ON");
-}
-
-void store_script(result_store *store, const char *sql)
-{
-    store_execute(store, sql);
-}
-
-void store_put_table(result_store *store, const char *name, const char *columns)
-{
-    char sql[512];
-    snprintf(sql, sizeof sql, "CREATE TEMP TABLE %s (%s)", name, columns);
-    store_execute(store, sql);
+        store_script(store, "PRAGMA query_only = ON");
 }
 
 void store_put_line(result_store *store, const char *name, const char *types, ...)

@@ -50,7 +50,7 @@ void store_check(const result_store *store, int status)
         store_die(store, status);
 }
 
-void store_execute(const result_store *store, const char *sql)
+void store_script(const result_store *store, const char *sql)
 {
     store_check(store, sqlite3_exec(store->database, sql, NULL, NULL, NULL));
 }
@@ -61,24 +61,6 @@ sqlite3_stmt *store_prepare(const result_store *store, const char *sql)
     store_check(store, sqlite3_prepare_v3(store->database, sql, -1, SQLITE_PREPARE_PERSISTENT,
                                           &statement, NULL));
     return statement;
-}
-
-/* The statement of a text that stays where it is: prepared once, reset, with nothing bound. */
-static sqlite3_stmt *find_statement(result_store *store, const char *sql)
-{
-    size_t i = 0;
-    while (i < store->statement_count && store->statements[i].sql != sql)
-        i++;
-    if (i == store->statement_count) {
-        store->statements =
-            allocate_room(store->statements, store->statement_count, sizeof *store->statements);
-        store->statements[store->statement_count++] =
-            (known_statement){sql, store_prepare(store, sql)};
-    }
-    sqlite3_stmt *found = store->statements[i].prepared;
-    sqlite3_reset(found);
-    sqlite3_clear_bindings(found);
-    return found;
 }
 
 void store_bind_list(sqlite3_stmt *statement, int place, const char *types, va_list values)
@@ -108,22 +90,22 @@ void store_bind(sqlite3_stmt *statement, int place, const char *types, ...)
 
 sqlite3_stmt *store_bound(result_store *store, const char *sql, const char *types, ...)
 {
+    size_t i = 0;
     va_list values;
-    sqlite3_stmt *statement = find_statement(store, sql);
+    while (i < store->statement_count && store->statements[i].sql != sql)
+        i++;
+    if (i == store->statement_count) {
+        store->statements = allocate_room(store->statements, i, sizeof *store->statements);
+        store->statements[store->statement_count++] =
+            (known_statement){sql, store_prepare(store, sql)};
+    }
+    sqlite3_stmt *statement = store->statements[i].prepared;
+    sqlite3_reset(statement);
+    sqlite3_clear_bindings(statement);
     va_start(values, types);
     store_bind_list(statement, 1, types, values);
     va_end(values);
     return statement;
-}
-
-void store_do(result_store *store, const char *sql, const char *types, ...)
-{
-    va_list values;
-    sqlite3_stmt *statement = find_statement(store, sql);
-    va_start(values, types);
-    store_bind_list(statement, 1, types, values);
-    va_end(values);
-    store_step(store, statement);
 }
 
 sqlite3_stmt *store_keyed(result_store *store, const char *sql, int64_t run, const case_key *key)
@@ -171,16 +153,6 @@ int64_t store_number_of(const result_store *store, sqlite3_stmt *statement)
     int64_t number = store_next(store, statement) ? sqlite3_column_int64(statement, 0) : 0;
     sqlite3_reset(statement);
     return number;
-}
-
-int64_t store_number(result_store *store, const char *sql, const char *types, ...)
-{
-    va_list values;
-    sqlite3_stmt *statement = find_statement(store, sql);
-    va_start(values, types);
-    store_bind_list(statement, 1, types, values);
-    va_end(values);
-    return store_number_of(store, statement);
 }
 
 double store_real(sqlite3_stmt *statement, int column)

@@ -11,7 +11,6 @@
 #include "inputs/inputs.h"
 #include "inputs/worst.h"
 #include "pairs_sql.h" /* the files of the same names, as bytes */
-#include "sizes_sql.h"
 #include "store/speed.h"
 #include <math.h>
 #include <unistd.h>
@@ -389,6 +388,21 @@ char *store_kernels_json(result_store *store, int64_t run)
 
 /* ---- cases, written ---- */
 
+static void add_cell(result_store *store, int64_t run, const case_key *key)
+{
+    machine_facts machine = store_machine(store, run);
+    sqlite3_stmt *statement =
+        store_keyed(store,
+                    "INSERT INTO cells (run, kernel, convention, rows, hidden, types, cache, "
+                    "threads, operation, "
+                    "regime) VALUES (?1, ?2, ?3, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+                    run, key);
+    store_bind(statement, 11, "s",
+               machine_regime(&machine, key->operation, key->rows, key->hidden, key->dtype));
+    store_step(store, statement);
+    machine_free(&machine);
+}
+
 /* The number of the case, which is added where the run doesn't have it yet. */
 static int64_t find_or_add_case(result_store *store, int64_t run, const case_key *key)
 {
@@ -397,25 +411,17 @@ static int64_t find_or_add_case(result_store *store, int64_t run, const case_key
     int64_t id = store_number_of(
         store, store_keyed(store, "SELECT cases.id " KEYED_CASES "WHERE " KEY_MATCHES, run, key));
     if (id == 0) {
-        if (store->machine_run != run) {
-            machine_free(&store->machine);
-            store->machine = store_machine(store, run);
-            store->machine_run = run;
-        }
-        sqlite3_stmt *cell = store_keyed(
-            store,
-            "INSERT OR IGNORE INTO cells (run, kernel, convention, rows, hidden, types, cache, "
-            "threads, operation, regime) VALUES (?1, ?2, ?3, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
-            run, key);
-        store_bind(
-            cell, 11, "s",
-            machine_regime(&store->machine, key->operation, key->rows, key->hidden, key->dtype));
-        store_step(store, cell);
         store_do(store, "INSERT OR IGNORE INTO inputs (name) VALUES (?1)", "s", key->input);
-        store_step(store, store_keyed(store,
-                                      "INSERT INTO cases (cell, input_id) SELECT id, (SELECT id "
-                                      "FROM inputs WHERE name = ?4) FROM cells WHERE " CELL_MATCHES,
-                                      run, key));
+        sqlite3_stmt *added =
+            store_keyed(store,
+                        "INSERT INTO cases (cell, input_id) SELECT id, (SELECT id "
+                        "FROM inputs WHERE name = ?4) FROM cells WHERE " CELL_MATCHES,
+                        run, key);
+        store_step(store, added);
+        if (sqlite3_changes(store->database) == 0) {
+            add_cell(store, run, key);
+            store_step(store, added);
+        }
         id = sqlite3_last_insert_rowid(store->database);
     }
     store->last_run = run;
@@ -800,8 +806,15 @@ size_t store_run_sizes(result_store *store, run_size **sizes)
 {
     static const record_field fields[] = {FIELD(COUNT, run_size, run),
                                           FIELD(COUNT, run_size, bytes)};
-    return store_list(store, store_bound(store, sizes_sql, ""), sizeof **sizes, FIELDS(fields),
-                      sizes);
+    static const char sql[] =
+        "WITH rows_of AS (SELECT runs.id AS run, 1 + (SELECT count(*) FROM judgements WHERE "
+        "case_id "
+        "= cases.id) + (SELECT count(*) FROM judged_rows WHERE case_id = cases.id) + (SELECT "
+        "count(*) FROM repetitions WHERE case_id = cases.id) AS rows FROM runs LEFT JOIN cells ON "
+        "cells.run = runs.id LEFT JOIN cases ON cell = cells.id) SELECT run, CAST((SELECT "
+        "sum(pgsize) FROM dbstat WHERE aggregate = 1) * 1.0 * sum(rows) / (SELECT sum(rows) FROM "
+        "rows_of) AS INTEGER) AS bytes FROM rows_of GROUP BY run ORDER BY run";
+    return store_list(store, store_bound(store, sql, ""), sizeof **sizes, FIELDS(fields), sizes);
 }
 
 int64_t store_remove_runs(result_store *store, int64_t first, int64_t last)
@@ -816,7 +829,7 @@ int64_t store_remove_runs(result_store *store, int64_t first, int64_t last)
              "");
     store_do(store, "DELETE FROM inputs WHERE id NOT IN (SELECT input_id FROM cases)", "");
     store_finish(store);
-    store_execute(store, "VACUUM; PRAGMA wal_checkpoint(TRUNCATE)");
+    store_script(store, "VACUUM; PRAGMA wal_checkpoint(TRUNCATE)");
     return removed;
 }
 

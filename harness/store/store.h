@@ -84,7 +84,7 @@ result_store *store_open(const char *path, store_mode mode);
 result_store *store_open_memory(void);
 /* Reads the whole file; a damaged one ends the program (7). */
 void store_check_sound(const result_store *store);
-/* Bytes of the file that a run takes, about: pages of several runs are shared out by their rows. In
+/* Bytes of the file that a run takes, about: they are shared out by the rows of results. In
  * the order of the runs; free(*sizes). */
 typedef struct run_size {
     int64_t run, bytes;
@@ -241,7 +241,7 @@ json_t *metrics_json(const ln_metrics *metrics);
  * TEMP table, too. All TEMP tables go when the scratch ends. script.c has the functions that scripts have beside SQLite's.
  *
  *     store_scratch_begin(store);
- *     store_put_table(store, "asked", "run, types");
+ *     store_script(store, "CREATE TEMP TABLE asked (run, types)");
  *     store_put_line(store, "asked", "is", run, "f32");
  *     store_script(store, field_sql);                  // CREATE TEMP TABLE chart AS SELECT ...
  *     stored_table table = store_get_table(store, "chart");
@@ -255,10 +255,9 @@ void store_scratch_begin(result_store *store);
 void store_scratch_end(result_store *store);
 
 /* Runs statements that give no rows. */
-void store_script(result_store *store, const char *sql);
-/* A TEMP table of these columns, and a line of it: a letter a column, i an int64_t, s a string (NULL is ""), n a string (NULL
+void store_script(const result_store *store, const char *sql);
+/* A line of a TEMP table, a letter a column: i an int64_t, s a string (NULL is ""), n a string (NULL
  * and "" are NULL), d a double (NaN is stored as NULL). */
-void store_put_table(result_store *store, const char *name, const char *columns);
 void store_put_line(result_store *store, const char *name, const char *types, ...);
 
 typedef struct stored_cell {

@@ -44,11 +44,9 @@ for command in "doctor --store" "doctor --remove 1 --yes" "report --no-charts" "
 done
 accepted "doctor --store" 0 doctor --store --db good.db
 check "doctor --store: sound" has out '^good.db: sound, [0-9.]+ MB, 1 run$'
-cp good.db timed.db
-size() { "$lnbench" doctor --store --db timed.db --json >out && value runs.0.bytes out; }
-before=$(size)
-"$binaries/run_sql" timed.db "INSERT INTO timings VALUES (1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)"
-check "doctor --store: what each table has, timings too" is "$(size)" $((before + 4096))
+"$lnbench" doctor --store --db good.db --json >out
+check "doctor --store: what the run takes" test "$(value runs.0.bytes out)" -gt 20000 -a \
+    "$(value runs.0.bytes out)" -le "$(stat -c %s good.db)"
 cp good.db many.db
 for seed in 2 3; do "$lnbench" run --db many.db "${small[@]}" --seed $seed >out; done
 accepted "doctor --remove" 0 doctor --remove 1..2 --yes --db many.db

@@ -3,7 +3,7 @@
  * data/STEM*.tsv, which the script lays out.
  *
  *     store_scratch_begin(store);
- *     store_put_table(store, "past", "series, run, value");   // what the query reads
+ *     store_script(store, "CREATE TEMP TABLE past (series, run, value)");   // what the query reads
  *     chart_prepare(store, &chart_list[i], "", footer, folder, &chart);
  *     store_scratch_end(store);
  */

@@ -91,7 +91,7 @@ static void put_time(result_store *store, int64_t run, const stored_run *as)
     char sql[256];
     sqlite3_snprintf(sizeof sql, sql, "UPDATE runs SET started = %Q, state = %Q WHERE id = %lld",
                      as->started, run_state_names[as->state], (long long)run);
-    store_execute(store, sql);
+    store_script(store, sql);
 }
 
 static void put_run(result_store *store, const sample_view *sample)
