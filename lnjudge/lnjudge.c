@@ -4,12 +4,12 @@
  * A kernel is judged on the input families at each size of the question, for the figures, and on the problems of the
  * covering array. Large tensors, growth and calls at the same time need processes and threads of their own; the
  * report says that they were not run. Each entry point catches die() and returns what it says. */
-#include "base/allocate.h"
+#include "base/arena.h"
 #include "base/die.h"
 #include "base/text.h"
 #include "conformance/internal.h"
-#include "domain/convention.h"
-#include "domain/metric_fields.h"
+#include "domain/operation.h"
+#include "domain/case.h"
 #include "inputs/inputs.h"
 #include "judge/fingerprint/fingerprint.h"
 #include "judge/judge.h"

@@ -49,7 +49,7 @@ bool fail(error *err, exit_code code, const char *format, ...)
  *         tensor_read(...);
  *     die_caught_by = NULL; // caught.error has the code and the message
  *
- * die() calls exit(). main() registers tidy_up() (base/files.h) with atexit(), so child processes end,
+ * die() calls exit(). main() registers tidy_up() (base/program.h) with atexit(), so child processes end,
  * and unfinished files and temporary folders are removed. Any thread may call die(). If several do, the
  * first one ends the program, and the others wait for that. */
 

@@ -1,5 +1,5 @@
 #include "base/hash.h"
-#include "base/allocate.h"
+#include "base/arena.h"
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -5,15 +5,17 @@
  *     output_line(&out, "%zu x %zu of %s", rows, hidden, input);
  *
  * This and base/die.h are the only doors to standard output and standard error (layering_test checks that). Every %s is taken
- * for a text that is not ours and cleaned for the form (base/clean.h).
+ * for a text that is not ours and cleaned for the form (base/text.h).
  */
 #ifndef LNBENCH_OUTPUT_H
 #define LNBENCH_OUTPUT_H
 
+#include "base/clock.h"
 #include "base/die.h"
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <jansson.h>
+#include <time.h>
 
 /* Their names are in output.c, their printers in relation.c. The first are those of every command, the next those
  * that compare and duet have as well. */
@@ -72,5 +74,21 @@ void output_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Takes the JSON over. */
 void output_json(const output_file *output, json_t *json);
+
+/* Progress on standard error: on a terminal a bar with what runs and the time left, redrawn at most
+ * ten times a second; elsewhere a line every ten seconds. The time left is by how fast it went so
+ * far, and never rises: where the rest turns out slower than it was taken for, it stands still. */
+
+typedef struct progress_bar {
+    bool shown, terminal;
+    double total, done;        /* estimated seconds of work */
+    double begun, drawn, left; /* seconds; left: as it was shown last */
+} progress_bar;
+
+void progress_begin(progress_bar *progress, double total_seconds);
+void progress_step(progress_bar *progress, double seconds, const char *what);
+/* The time left at a moment of seconds_now(); remembers it. */
+double progress_left(progress_bar *progress, double now);
+void progress_end(progress_bar *progress); /* clears the line */
 
 #endif

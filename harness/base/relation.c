@@ -1,7 +1,7 @@
 /* A relation, the table that people see of it, and the forms in which that table is written. */
 #include "base/relation.h"
-#include "base/allocate.h"
-#include "base/clean.h"
+#include "base/arena.h"
+#include "base/text.h"
 #include <math.h>
 #include <string.h>
 
@@ -183,11 +183,13 @@ static bool is_number(const char *string)
            (*end == '\0' || strcmp(end, " %") == 0 || strncmp(end, " ±", strlen(" ±")) == 0);
 }
 
+/* What a cell shows of a value: its words, or its figure as the column says. Nothing in it is obeyed by a terminal
+ * but for what ends a line. */
 static table_cell make_cell(const relation_column *column, const relation_value *value)
 {
     const char *unit = column->unit ? column->unit : "";
     double figure = strcmp(unit, "%") == 0 ? 100 * value->figure : value->figure;
-    char shown[64], cell[96];
+    char shown[64], cell[96] = "-";
     if (!value->text && !isnan(figure)) {
         if (column->format)
             number_print(shown, sizeof shown, column->format, figure);
@@ -195,44 +197,36 @@ static table_cell make_cell(const relation_column *column, const relation_value 
             number_short(figure, shown);
         snprintf(cell, sizeof cell, "%s%s%s", shown, *unit ? " " : "", unit);
     }
-    const char *text = value->text ? value->text : isnan(figure) ? "-" : cell;
+    const char *text = value->text ? value->text : cell;
     table_cell made = {allocate_copy(text, strlen(text) + 1), value->figure, value->tone};
     text_make_printable(made.text, "\t\n\r");
     return made;
 }
 
-/* A column of words that HTML sorts by their figures is one of numbers too. */
-static bool is_right(const relation *rows, size_t column, const text_table *table, size_t shown)
-{
-    bool right = table->rows > 0;
-    for (size_t row = 0; right && row < table->rows; row++) {
-        const relation_value *value = &rows->values[row * rows->column_count + column];
-        right =
-            is_number(table_at(table, row, shown)->text) || (value->text && !isnan(value->figure));
-    }
-    return right;
-}
-
 static text_table make_table(const relation *rows, size_t room)
 {
-    text_table table = {.columns = allocate_zeroed(rows->column_count, sizeof *table.columns),
-                        .is_right = allocate_zeroed(rows->column_count, sizeof(bool)),
+    const size_t all = rows->column_count;
+    text_table table = {.columns = allocate_zeroed(all, sizeof *table.columns),
+                        .is_right = allocate_zeroed(all, sizeof(bool)),
                         .cells = allocate_zeroed(rows->count + 1, sizeof *table.cells),
-                        .rows = rows->count / rows->column_count,
+                        .rows = rows->count / all,
                         .room = room,
                         .goes_on = rows->goes_on};
-    for (size_t i = 0, cells = 0; i < rows->count; i++)
-        if (relation_shows(rows, i % rows->column_count))
-            table.cells[cells++] =
-                make_cell(&rows->columns[i % rows->column_count], &rows->values[i]);
-    for (size_t i = 0; i < rows->column_count; i++)
-        if (relation_shows(rows, i))
-            table.columns[table.column_count++] = &rows->columns[i];
-    for (size_t i = 0, shown = 0; i < rows->column_count; i++)
+    for (size_t i = 0; i < all; i++)
         if (relation_shows(rows, i)) {
-            table.is_right[shown] = is_right(rows, i, &table, shown);
-            shown++;
+            table.is_right[table.column_count] = table.rows > 0;
+            table.columns[table.column_count++] = &rows->columns[i];
         }
+    for (size_t i = 0, cells = 0; i < rows->count; i++) {
+        const relation_value *value = &rows->values[i];
+        if (!relation_shows(rows, i % all))
+            continue;
+        /* A column of words that HTML sorts by their figures is one of numbers too. */
+        table.cells[cells] = make_cell(&rows->columns[i % all], value);
+        table.is_right[cells % table.column_count] &=
+            is_number(table.cells[cells].text) || (value->text && !isnan(value->figure));
+        cells++;
+    }
     return table;
 }
 
@@ -286,13 +280,9 @@ static size_t line_length(const char *string, size_t room, const char **next)
 static size_t longest_word(const char *string)
 {
     size_t longest = 0;
-    while (*string) {
-        char word[64];
-        size_t length = strcspn(string, " ");
-        snprintf(word, sizeof word, "%.*s", (int)length, string);
-        size_t width = width_of(word);
+    for (size_t width = 0; *string; string++) {
+        width = *string == ' ' ? 0 : width + is_first_byte(*string);
         longest = width > longest ? width : longest;
-        string += length + strspn(string + length, " ");
     }
     return longest;
 }
@@ -360,7 +350,7 @@ static void add_bytes(const char *bytes, size_t length, text_buffer *out)
 
 /* Adds one line of each cell of a row; returns whether there is more. `rest` has, a column, what is
  * still to be written. */
-static bool add_line(const text_table *table, const column_layout *columns, const char **rest,
+static bool add_line(const text_table *table, const size_t *widths, const char **rest,
                      text_buffer *out)
 {
     bool more = false;
@@ -368,35 +358,22 @@ static bool add_line(const text_table *table, const column_layout *columns, cons
     for (size_t column = 0; column < table->column_count; column++) {
         const char *string = rest[column];
         bool right = table->is_right[column];
-        size_t length = line_length(string, columns->width[column], &rest[column]);
+        size_t length = line_length(string, widths[column], &rest[column]);
         size_t width = 0;
         for (size_t i = 0; i < length; i++)
             width += is_first_byte(string[i]);
-        size_t padding = columns->width[column] > width ? columns->width[column] - width : 0;
+        size_t padding = widths[column] > width ? widths[column] - width : 0;
         size_t before = pending + (right ? padding : 0);
         if (length > 0) {
             text_format(out, "%*s", (int)before, "");
             add_bytes(string, length, out);
         }
-        pending = (length > 0 ? 0 : pending + columns->width[column]) + 2 +
-                  (length > 0 && !right ? padding : 0);
+        pending =
+            (length > 0 ? 0 : pending + widths[column]) + 2 + (length > 0 && !right ? padding : 0);
         more = more || *rest[column];
     }
     text_add(out, "\n");
     return more;
-}
-
-static void add_rows(const text_table *table, const column_layout *columns, text_buffer *out)
-{
-    const char **rest = allocate_zeroed(table->column_count, sizeof *rest);
-    for (size_t line = 0; line <= table->rows; line++) {
-        for (size_t column = 0; column < table->column_count; column++)
-            rest[column] = line == 0 ? table->columns[column]->heading
-                                     : table_at(table, line - 1, column)->text;
-        while (add_line(table, columns, rest, out)) {
-        }
-    }
-    free(rest);
 }
 
 /* "kernel    two_pass_f32_avx2", a line a cell, for terminals too narrow for columns. */
@@ -431,10 +408,19 @@ static void add_records(const text_table *table, text_buffer *out)
 static void add_text(const text_table *table, text_buffer *out)
 {
     column_layout columns = columns_measure(table);
-    if (table->room > 0 && !columns_fit(&columns, table->column_count, table->room))
+    const char **rest = allocate_zeroed(table->column_count, sizeof *rest);
+    if (table->room > 0 && !columns_fit(&columns, table->column_count, table->room)) {
         add_records(table, out);
-    else
-        add_rows(table, &columns, out);
+    } else {
+        for (size_t line = 0; line <= table->rows; line++) {
+            for (size_t column = 0; column < table->column_count; column++)
+                rest[column] = line == 0 ? table->columns[column]->heading
+                                         : table_at(table, line - 1, column)->text;
+            while (add_line(table, columns.width, rest, out)) {
+            }
+        }
+    }
+    free(rest);
     free(columns.width);
 }
 
@@ -461,12 +447,9 @@ static void add_data(const text_table *table, text_form form, const char *separa
                      text_buffer *out)
 {
     const size_t columns = table->column_count;
-    for (size_t i = 0; !table->goes_on && i < columns; i++) {
-        clean_add(out, form, table->columns[i]->heading);
-        text_add(out, i + 1 < columns ? separator : "\n");
-    }
-    for (size_t i = 0; i < table->rows * columns; i++) {
-        clean_add(out, form, table->cells[i].text);
+    for (size_t i = table->goes_on ? columns : 0; i < (table->rows + 1) * columns; i++) {
+        clean_add(out, form,
+                  i < columns ? table->columns[i]->heading : table->cells[i - columns].text);
         text_add(out, (i + 1) % columns > 0 ? separator : "\n");
     }
 }
@@ -483,20 +466,6 @@ static void add_csv(const text_table *table, text_buffer *out)
 
 /* ---- HTML, JUnit's XML, and the annotations of GitHub Actions ---- */
 
-static void add_html_cell(const text_table *table, size_t row, size_t column, text_buffer *out)
-{
-    const relation_column *of = table->columns[column];
-    const table_cell *cell = table_at(table, row, column);
-    text_format(out, "<td class=\"%s%s%s\"", table->is_right[column] ? "number " : "",
-                of->priority > 0 ? "optional " : "", text_tone_names[cell->tone]);
-    if (table->is_right[column]) {
-        text_add(out, " data-value=\"");
-        text_number(out, cell->figure);
-        text_add(out, "\"");
-    }
-    clean_format(out, FORM_MARKUP, of->is_code ? "><code>%s</code></td>" : ">%s</td>", cell->text);
-}
-
 /* A table that plots/page.html sorts by the figures: a heading is a button, which can be reached by keyboard. */
 static void add_html(const text_table *table, text_buffer *out)
 {
@@ -511,8 +480,19 @@ static void add_html(const text_table *table, text_buffer *out)
     text_add(out, "</tr></thead>\n<tbody>\n");
     for (size_t row = 0; row < table->rows; row++) {
         text_add(out, "<tr>");
-        for (size_t column = 0; column < table->column_count; column++)
-            add_html_cell(table, row, column, out);
+        for (size_t column = 0; column < table->column_count; column++) {
+            const relation_column *of = table->columns[column];
+            const table_cell *cell = table_at(table, row, column);
+            text_format(out, "<td class=\"%s%s%s\"", table->is_right[column] ? "number " : "",
+                        of->priority > 0 ? "optional " : "", text_tone_names[cell->tone]);
+            if (table->is_right[column]) {
+                text_add(out, " data-value=\"");
+                text_number(out, cell->figure);
+                text_add(out, "\"");
+            }
+            clean_format(out, FORM_MARKUP, of->is_code ? "><code>%s</code></td>" : ">%s</td>",
+                         cell->text);
+        }
         text_add(out, "</tr>\n");
     }
     text_add(out, "</tbody></table></div>\n");
@@ -605,37 +585,27 @@ static void (*const printers[OUTPUT_FORMAT_COUNT])(const text_table *, text_buff
 
 /* ---- what fits ---- */
 
-/* Columns of a terminal that the table takes with every cell in one line. */
-static size_t shown_width(const relation *rows)
-{
-    text_table table = make_table(rows, 0);
-    column_layout columns = columns_measure(&table);
-    size_t width = columns_sum(columns.width, table.column_count);
-    free(columns.width);
-    free_table(&table);
-    return width;
-}
-
-/* The next column to leave out; false: the others stay. */
-static bool find_least(const relation *rows, size_t *least)
-{
-    size_t shown = 0;
-    int priority = 0;
-    for (size_t i = 0; i < rows->column_count; i++) {
-        shown += relation_shows(rows, i);
-        if (!relation_shows(rows, i) || rows->columns[i].priority <= priority)
-            continue;
-        priority = rows->columns[i].priority;
-        *least = i;
-    }
-    return priority > 0 && shown > 2;
-}
-
 void relation_fit(relation *rows, size_t room)
 {
-    size_t least = 0;
-    while (find_least(rows, &least) && shown_width(rows) > room)
+    for (;;) {
+        size_t shown = 0, least = 0;
+        int priority = 0;
+        for (size_t i = 0; i < rows->column_count; i++) {
+            shown += relation_shows(rows, i);
+            if (relation_shows(rows, i) && rows->columns[i].priority > priority)
+                priority = rows->columns[least = i].priority;
+        }
+        if (priority == 0 || shown <= 2)
+            return;
+        text_table table = make_table(rows, 0);
+        column_layout columns = columns_measure(&table);
+        size_t width = columns_sum(columns.width, table.column_count);
+        free(columns.width);
+        free_table(&table);
+        if (width <= room)
+            return;
         relation_hide(rows, least);
+    }
 }
 
 /* ---- JSON ---- */

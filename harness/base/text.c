@@ -1,5 +1,5 @@
 #include "base/text.h"
-#include "base/allocate.h"
+#include "base/arena.h"
 #include <float.h>
 #include <locale.h>
 #include <math.h>
@@ -178,23 +178,21 @@ void text_free(text_buffer *out)
 
 const char *number_short(double value, char buffer[16])
 {
-    double magnitude = fabs(value);
+    static const struct {
+        double least;
+        const char *format;
+    } forms[] = {{99950, "%.1e"},  {99.95, "%.0f"},   {9.995, "%.1f"},
+                 {0.9995, "%.2f"}, {0.00995, "%.3f"}, {0, "%.1e"}};
+    size_t form = 0;
     if (isnan(value))
-        snprintf(buffer, 16, "-");
-    else if (isinf(value))
-        snprintf(buffer, 16, value > 0 ? "inf" : "-inf");
-    else if (magnitude == 0)
-        snprintf(buffer, 16, "0");
-    else if (magnitude >= 99950 || magnitude < 0.00995)
-        number_print(buffer, 16, "%.1e", value);
-    else if (magnitude >= 99.95)
-        number_print(buffer, 16, "%.0f", value);
-    else if (magnitude >= 9.995)
-        number_print(buffer, 16, "%.1f", value);
-    else if (magnitude >= 0.9995)
-        number_print(buffer, 16, "%.2f", value);
-    else
-        number_print(buffer, 16, "%.3f", value);
+        return strcpy(buffer, "-");
+    if (isinf(value))
+        return strcpy(buffer, value > 0 ? "inf" : "-inf");
+    if (fpclassify(value) == FP_ZERO)
+        return strcpy(buffer, "0");
+    while (fabs(value) < forms[form].least)
+        form++;
+    number_print(buffer, 16, forms[form].format, value);
     return buffer;
 }
 
@@ -302,14 +300,6 @@ static size_t utf8_length(const char *string)
     return length;
 }
 
-static uint32_t code_of(const char *at, size_t length)
-{
-    uint32_t code = (unsigned char)at[0] & (length == 1 ? 0x7fu : 0x7fu >> length);
-    for (size_t i = 1; i < length; i++)
-        code = code << 6 | ((unsigned char)at[i] & 0x3fu);
-    return code;
-}
-
 /* 0x80 to 0x9f are control characters too: a terminal may take one for ESC [. The others end a line,
  * or make what follows read backwards. */
 static bool is_control(uint32_t code)
@@ -343,7 +333,9 @@ text_letter text_letter_at(const char *string)
     if (length == 0)
         return is_cut(string) ? (text_letter){.kind = LETTER_CUT, .length = strlen(string)}
                               : (text_letter){.kind = LETTER_BAD, .length = 1};
-    uint32_t code = code_of(string, length);
+    uint32_t code = (unsigned char)string[0] & (length == 1 ? 0x7fu : 0x7fu >> length);
+    for (size_t i = 1; i < length; i++)
+        code = code << 6 | ((unsigned char)string[i] & 0x3fu);
     return (text_letter){is_control(code) ? LETTER_CONTROL : LETTER_PLAIN, length, code};
 }
 
@@ -439,4 +431,249 @@ void shape_parse(const char *text, size_t *rows, size_t *hidden)
         die(EXIT_CODE_USAGE, "shape '%.60s': rows and hidden must be at least 1", text);
     if (__builtin_mul_overflow(*rows, *hidden, &elements) || elements > (SIZE_MAX >> 24))
         die(EXIT_CODE_USAGE, "shape '%.60s': rows times hidden is too large", text);
+}
+
+/* ---- cells ---- */
+
+/* A spreadsheet takes text that begins so for a formula (OWASP, "CSV Injection"); a quote makes it
+ * text. A number stays one. */
+static bool is_formula(const char *cell)
+{
+    char *end;
+    number_read(cell, &end);
+    return *cell && strchr("=+-@\t\r", *cell) && strcmp(cell, "-") != 0 && (*end || end == cell);
+}
+
+/* What stands for a byte in a form, NULL where it stands for itself. */
+static const char *escape_of(text_form form, const char *at)
+{
+    static const char *const entities[] = {"&&amp;", "<&lt;", ">&gt;", "\"&quot;", "'&#39;"};
+    static _Thread_local char escaped[4] = "\\?";
+    switch (form) {
+    case FORM_MARKDOWN:
+    case FORM_PAGE:
+        escaped[1] = *at;
+        if (strchr(form == FORM_PAGE ? "\\`*[]" : "\\`*_{}[]<>#|&@~$", *at) ||
+            (form == FORM_MARKDOWN && strncmp(at, "://", 3) == 0)) /* an address is a link */
+            return escaped;
+        return NULL;
+    case FORM_MARKDOWN_CODE:
+        return *at == '`' ? "'" : *at == '|' ? "/" : NULL;
+    case FORM_MARKUP:
+        for (size_t i = 0; i < sizeof entities / sizeof *entities; i++)
+            if (entities[i][0] == *at)
+                return entities[i] + 1;
+        return NULL;
+    case FORM_TSV:
+        return *at == '\t'   ? "\\t"
+               : *at == '\n' ? "\\n"
+               : *at == '\r' ? "\\r"
+               : *at == '\\' ? "\\\\"
+                             : NULL;
+    case FORM_CSV:
+        return *at == '"' ? "\"\"" : *at == '\n' ? "\n" : *at == '\t' ? "\t" : NULL;
+    case FORM_GNUPLOT:
+        return strchr("\"'\\`", *at) ? "?" : strncmp(at, "]]>", 3) == 0 ? "] " : NULL; /* SVG */
+    case FORM_GITHUB:
+    case FORM_GITHUB_PROPERTY:
+        if (*at == ':' || *at == ',')
+            return form == FORM_GITHUB ? NULL : *at == ':' ? "%3A" : "%2C";
+        return *at == '%' ? "%25" : *at == '\n' ? "%0A" : *at == '\r' ? "%0D" : NULL;
+    case FORM_LINE:
+        break;
+    }
+    return NULL;
+}
+
+void clean_add(text_buffer *out, text_form form, const char *foreign)
+{
+    bool cell = form == FORM_TSV || form == FORM_CSV;
+    bool quoted = form == FORM_CSV && strpbrk(foreign, ",\"\n");
+    text_add(out, quoted ? "\"" : form == FORM_GNUPLOT && !*foreign ? "-" : "");
+    text_add(out, cell && is_formula(foreign) ? "'" : "");
+    for (const char *at = foreign; *at;) {
+        text_letter letter = text_letter_at(at);
+        const char *escape = letter.length == 1 ? escape_of(form, at) : NULL;
+        if (letter.kind == LETTER_CUT)
+            break;
+        if (escape)
+            text_add(out, escape);
+        else if (letter.kind == LETTER_PLAIN)
+            text_add_bytes(out, at, letter.length);
+        else
+            text_add(out, letter.kind == LETTER_CONTROL ? " " : "?");
+        at += letter.length;
+    }
+    text_add(out, quoted ? "\"" : "");
+}
+
+void clean_add_json(text_buffer *out, const char *json)
+{
+    for (const char *at = json; *at;) {
+        size_t plain = 0; /* letters of ASCII, as nearly all of a run are, are added at once */
+        while (at[plain] >= ' ' && at[plain] < 0x7f)
+            plain++;
+        text_add_bytes(out, at, plain);
+        at += plain;
+        if (!*at)
+            break;
+        text_letter letter = text_letter_at(at);
+        if (letter.kind == LETTER_CONTROL && *at != '\n' && *at != '\t')
+            text_format(out, "\\u%04x", (unsigned)letter.code);
+        else
+            text_add_bytes(out, at, letter.length);
+        at += letter.length;
+    }
+}
+
+/* ---- formats ---- */
+
+typedef struct format_arguments {
+    va_list list;
+} format_arguments;
+
+/* One conversion, with the numbers that its stars stood for. */
+typedef struct conversion {
+    char words[40];
+    bool left;
+    int width, precision; /* -1: none */
+    char size, kind;      /* 'l', 'L' for ll, 'z', 'j', 't'; 0: none */
+} conversion;
+
+/* Takes the conversion whose "%" stands at `at`, and returns where it ends. */
+static const char *take_conversion(const char *at, format_arguments *arguments, conversion *own)
+{
+    *own = (conversion){.width = -1, .precision = -1};
+    int *number = &own->width;
+    for (size_t length = 0; !own->kind && *at && length + 12 < sizeof own->words; at++) {
+        char *word = own->words + length;
+        if (*at == '*') {
+            *number = va_arg(arguments->list, int);
+            length += *number < 0 ? 0 : (size_t)snprintf(word, 12, "%d", *number);
+            continue;
+        }
+        if (*at >= '0' && *at <= '9')
+            *number = 10 * (*number > 0 ? *number : 0) + *at - '0';
+        else if (*at == '.')
+            number = &own->precision;
+        else if (*at == '-')
+            own->left = true;
+        else if (strchr("hlzjt", *at))
+            own->size = own->size == 'l' ? 'L' : *at;
+        else if (!strchr("+ #", *at) && length > 0)
+            own->kind = *at;
+        *word = *at;
+        length++;
+    }
+    return at;
+}
+
+/* Adds a value of the type that the conversion names. */
+static void add_value(text_buffer *out, const conversion *own, format_arguments *arguments)
+{
+    const char *format = own->words;
+    if (own->kind == '%')
+        text_add(out, "%");
+    else if (strchr("eEfFgGaA", own->kind))
+        text_format(out, format, va_arg(arguments->list, double));
+    else if (own->size == 'L')
+        text_format(out, format, va_arg(arguments->list, long long));
+    else if (own->size && own->size != 'h')
+        text_format(out, format, va_arg(arguments->list, size_t));
+    else
+        text_format(out, format, va_arg(arguments->list, int));
+}
+
+static void add_string(text_buffer *out, text_form form, const conversion *own, const char *string)
+{
+    char *cut = own->precision >= 0 ? strndup(string, (size_t)own->precision) : NULL;
+    if (own->precision >= 0 && !cut)
+        memory_is_out((size_t)own->precision);
+    string = cut ? cut : string;
+    size_t length = strlen(string);
+    int blanks = own->width > 0 && length < (size_t)own->width ? own->width - (int)length : 0;
+    text_format(out, "%*s", own->left ? 0 : blanks, "");
+    if (own->left && own->width < 0) /* "%-s" is our own text */
+        text_add(out, string);
+    else
+        clean_add(out, form, string);
+    text_format(out, "%*s", own->left ? blanks : 0, "");
+    free(cut);
+}
+
+void clean_format_list(text_buffer *out, text_form form, const char *format, va_list list)
+{
+    format_arguments arguments;
+    conversion own;
+    va_copy(arguments.list, list);
+    text_add(out, "");
+    while (*format) {
+        size_t plain = strcspn(format, "%");
+        text_add_bytes(out, format, plain);
+        format += plain;
+        if (!*format)
+            break;
+        format = take_conversion(format, &arguments, &own);
+        if (own.kind == 's')
+            add_string(out, form, &own, va_arg(arguments.list, const char *));
+        else
+            add_value(out, &own, &arguments);
+    }
+    va_end(arguments.list);
+}
+
+void clean_format(text_buffer *out, text_form form, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    clean_format_list(out, form, format, arguments);
+    va_end(arguments);
+}
+
+/* ---- streams ---- */
+
+typedef struct clean_state {
+    FILE *to;
+    char held[4]; /* the beginning of a letter, whose rest is still to come */
+    size_t count;
+} clean_state;
+
+static ssize_t clean_write(void *cookie, const char *bytes, size_t size)
+{
+    enum { CHUNK = 4096 };
+    clean_state *state = cookie;
+    char chunk[CHUNK + sizeof state->held];
+    for (size_t done = 0, part; done < size; done += part) {
+        part = size - done < CHUNK ? size - done : CHUNK;
+        memcpy(chunk, state->held, state->count);
+        memcpy(chunk + state->count, bytes + done, part);
+        chunk[state->count + part] = '\0';
+        state->count = 0;
+        for (const char *at = chunk; *at;) {
+            text_letter letter = {.kind = LETTER_PLAIN}; /* most text is plain ASCII */
+            while ((at[letter.length] >= ' ' && at[letter.length] < 0x7f) ||
+                   at[letter.length] == '\n' || at[letter.length] == '\t')
+                letter.length++;
+            if (letter.length == 0)
+                letter = text_letter_at(at);
+            bool kept = letter.kind == LETTER_PLAIN || *at == '\n' || *at == '\t';
+            if (letter.kind == LETTER_CUT)
+                memcpy(state->held, at, state->count = strlen(at));
+            else if (kept ? fwrite(at, 1, letter.length, state->to) != letter.length
+                          : fputc(letter.kind == LETTER_CONTROL ? ' ' : '?', state->to) == EOF)
+                return 0;
+            at += letter.length;
+        }
+    }
+    return (ssize_t)size;
+}
+
+FILE *clean_stream(FILE *to)
+{
+    static clean_state standard; /* of standard output: there is one */
+    standard = (clean_state){.to = to};
+    FILE *stream = fopencookie(&standard, "w", (cookie_io_functions_t){.write = clean_write});
+    if (stream)
+        setvbuf(stream, NULL, _IOLBF, BUFSIZ);
+    return stream;
 }

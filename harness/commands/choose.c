@@ -1,10 +1,9 @@
 /* lnbench choose: measures one or more shapes as `lnbench run --shapes` would, and says which kernel to call. */
 #include "show/answer.h"
-#include "base/clean.h"
+#include "base/text.h"
 #include "base/program.h"
 #include "commands/run.h"
-#include "domain/convention.h"
-#include "domain/models.h"
+#include "domain/operation.h"
 #include "inputs/inputs.h"
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* lnbench compare: two runs, from the store or from exported files; lnbench duet: two builds of a kernel library in
  * one process, interleaved, judged bit for bit. Both show what became slower or worse. */
-#include "base/files.h"
 #include "base/program.h"
 #include "commands/options.h"
 #include "show/compare.h"

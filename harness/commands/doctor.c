@@ -2,9 +2,8 @@
  * machine; and the store. */
 #include "commands/options.h"
 #include "domain/machine.h"
-#include "base/files.h"
 #include "base/program.h"
-#include "base/progress.h"
+#include "base/clock.h"
 #include "show/run_view.h"
 #include "show/duet.h"
 #include "store/store.h"

@@ -1,13 +1,13 @@
 /* lnbench eval: a kernel, or the reference, on the user's own tensors; lnbench fingerprint: which function made the
  * output that a user has? Both read the same files. */
-#include "base/allocate.h"
+#include "base/arena.h"
 #include "base/output.h"
 #include "base/program.h"
 #include "commands/options.h"
 #include "conformance/conformance.h"
-#include "domain/convention.h"
-#include "domain/kernel_json.h"
-#include "domain/metric_fields.h"
+#include "domain/operation.h"
+#include "domain/kernel.h"
+#include "domain/case.h"
 #include "inputs/inputs.h"
 #include "inputs/tensor.h"
 #include "judge/fingerprint/fingerprint.h"
@@ -576,7 +576,6 @@ static exit_code run_eval(void *context, const cli_call *call)
     const eval_options *options = context;
     const word_list words = {(const char **)&options->kernel, options->kernel != NULL};
     eval_state state = {.options = options};
-    error unknown;
     (void)call;
     interrupt_watch();
     check_options(options);
@@ -586,8 +585,8 @@ static exit_code run_eval(void *context, const cli_call *call)
     if (options->paths[FILE_DY] && state.convention.operation != LN_OPERATION_LAYERNORM)
         die(EXIT_CODE_USAGE, "--dy: gradients of layernorm are known, not of %s",
             operations[state.convention.operation]->name);
-    if (options->kernel && !(state.kernel = kernel_find(&state.kernels, options->kernel, &unknown)))
-        die(unknown.code, "%s", unknown.message);
+    if (options->kernel)
+        state.kernel = kernel_meant(&state.kernels, options->kernel);
     read_tensors(&state);
     state.convention = convention_for(word, state.storage);
     exit_code code = options->paths[FILE_DY] ? evaluate_gradients(&state) : evaluate(&state);

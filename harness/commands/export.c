@@ -1,7 +1,7 @@
 /* lnbench export: a stored run in the formats that other programs read; lnbench import: runs that were exported on
  * other machines, or other days, into the one store. */
 #include "commands/options.h"
-#include "base/files.h"
+#include "base/program.h"
 #include "store/export.h"
 #include "store/run_file.h"
 #include <string.h>

@@ -1,10 +1,10 @@
 /* lnbench history: a measure over the stored runs, by machine and case, with its change points. */
 #include "show/run_view.h"
-#include "base/allocate.h"
+#include "base/arena.h"
 #include "base/text.h"
 #include "commands/options.h"
-#include "domain/metric_fields.h"
-#include "domain/reproducible.h"
+#include "domain/case.h"
+#include "domain/kernel.h"
 #include "show/charts/chart.h"
 #include "show/compare.h"
 #include "store/statistics.h"

@@ -1,11 +1,11 @@
 /* lnbench hunt: the rows on which a kernel is worst. */
 #include "conformance/conformance.h"
-#include "base/progress.h"
+#include "base/output.h"
+#include "base/clock.h"
 #include "commands/options.h"
-#include "domain/convention.h"
+#include "domain/operation.h"
 #include "base/program.h"
-#include "base/files.h"
-#include "domain/reproducible.h"
+#include "domain/kernel.h"
 #include "worker/worker.h"
 #include "show/run_view.h"
 #include <math.h>
@@ -96,16 +96,13 @@ static void prepare_hunt(const hunt_options *options, hunt_state *hunt, worker_p
     hunt_settings *settings = &hunt->settings;
     invariance_result found = {0};
     const char *name = options->kernel;
-    error unknown;
     if (!name)
         die(EXIT_CODE_USAGE, "--kernels NAME is missing");
     if (options->hidden == 0 || options->hidden > 1 << 20)
         die(EXIT_CODE_USAGE, "--hidden %llu: 1 to 1048576 was expected",
             (unsigned long long)options->hidden);
     *worker = worker_start(options->plugins.words, options->plugins.count, kernels);
-    hunt->kernel = kernel_find(kernels, name, &unknown);
-    if (!hunt->kernel)
-        die(unknown.code, "%s", unknown.message);
+    hunt->kernel = kernel_meant(kernels, name);
     const ln_convention convention = convention_for(
         kernel_words_convention(kernels, &(word_list){&name, 1}, options->convention),
         hunt->kernel->facts.storage);

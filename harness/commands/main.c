@@ -1,7 +1,7 @@
 /* lnbench: which LayerNorm kernel to use, how fast each one is and how wrong. */
-#include "base/allocate.h"
+#include "base/arena.h"
 #include "base/die.h"
-#include "base/files.h"
+#include "base/program.h"
 #include "commands/options.h"
 #include "certify/memory.h"
 #include <jansson.h>

@@ -1,6 +1,6 @@
 /* The list of subcommands; a subcommand's options read into its struct; the one way in which a subcommand runs. */
 #include "commands/options.h"
-#include "base/allocate.h"
+#include "base/arena.h"
 #include "base/text.h"
 #include <errno.h>
 #include <stdlib.h>

@@ -1,18 +1,16 @@
 /* lnbench replay: a stored worst case or failures, or a file of adversarial rows, bit for bit; and report
  * --verify, which does the same with every error of a run. */
 #include "commands/replay.h"
-#include "base/allocate.h"
-#include "base/files.h"
+#include "base/arena.h"
 #include "base/program.h"
-#include "base/progress.h"
-#include "base/random.h"
+#include "base/output.h"
+#include "base/hash.h"
 #include "commands/options.h"
 #include "commands/run.h"
 #include "conformance/conformance.h"
-#include "domain/convention.h"
-#include "domain/kernel_json.h"
-#include "domain/metric_fields.h"
-#include "domain/reproducible.h"
+#include "domain/operation.h"
+#include "domain/kernel.h"
+#include "domain/case.h"
 #include "judge/judge.h"
 #include "show/report.h"
 #include "store/run_file.h"
@@ -400,7 +398,7 @@ static relation_value as_side(const replay_side *side)
     return verdict;
 }
 
-/* class: of the kernel's reproducibility, as domain/reproducible.h has it. */
+/* class: of the kernel's reproducibility, as domain/kernel.h has it. */
 static void add_replayed(relation *rows, const char *what, const char *kernel,
                          const char *convention, size_t hidden, const char *class,
                          const replay_result *result)
@@ -474,7 +472,7 @@ static void create_judge(replay_state *state, uint64_t seed)
 
 static const kernel_entry *kernel_then(const replay_state *state, const char *name)
 {
-    const kernel_entry *kernel = kernel_find(&state->kernels, name, NULL);
+    const kernel_entry *kernel = kernel_find(&state->kernels, name);
     if (!kernel)
         die(EXIT_CODE_NOT_COMPARABLE, KERNEL_IS_MISSING, name);
     return kernel;
@@ -759,7 +757,7 @@ static void derive(verify_lane *lane, stored_error *own)
     const char *name = own->stored->key.kernel;
     char reason[VERDICT_MAX_LENGTH] = "";
     replay_result result = {0};
-    const kernel_entry *kernel = kernel_find(lane->kernels, name, NULL);
+    const kernel_entry *kernel = kernel_find(lane->kernels, name);
     if (!kernel)
         snprintf(reason, sizeof reason, KERNEL_IS_MISSING, name);
     else if (!replay_case(&lane->own, kernel, own->stored, NULL, &result))

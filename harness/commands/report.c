@@ -3,7 +3,7 @@
 #include "commands/replay.h"
 #include "show/charts/chart.h"
 #include "show/report.h"
-#include "base/files.h"
+#include "base/program.h"
 #include "commands/run.h"
 #include "show/run_view.h"
 #include "store/run_file.h"

@@ -1,12 +1,12 @@
 /* One call of a kernel: its inputs into the worker's memory, its outputs back, alone or in a batch of orders;
  * and what is judged of one block without a check: the figures of the table. */
-#include "base/allocate.h"
+#include "base/arena.h"
 #include "base/die.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "conformance/internal.h"
-#include "domain/poison.h"
-#include "domain/promise.h"
+#include "domain/operation.h"
+#include "domain/kernel.h"
 #include "exact/scale.h"
 #include "metrics/storage.h"
 #include <math.h>

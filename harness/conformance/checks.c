@@ -1,9 +1,9 @@
 /* The conformance tests one by one: the rows of each check; and a kernel on all of them, summed up. The covering
  * array's problems have files of their own (problems.c, covering_run.c). */
 #include "base/program.h"
-#include "base/random.h"
+#include "base/hash.h"
 #include "conformance/internal.h"
-#include "domain/convention.h"
+#include "domain/operation.h"
 #include "inputs/inputs.h"
 #include "metrics/storage.h"
 #include <math.h>

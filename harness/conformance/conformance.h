@@ -13,9 +13,9 @@
 #define LNBENCH_CONFORMANCE_H
 
 #include "base/hash.h"
-#include "base/progress.h"
+#include "base/output.h"
 #include "conformance/problems.h"
-#include "domain/reproducible.h"
+#include "domain/kernel.h"
 #include "worker/protocol.h"
 
 /* In the order in which a run makes them. */
@@ -193,7 +193,7 @@ typedef struct hunt_state {
     double until;             /* when to stop, on the monotonic clock; 0: never */
     bool cut;                 /* the last restarts were stopped before their end */
     bool interrupted;         /* by the user */
-    const char *reproducible; /* the kernel's class (domain/reproducible.h); NULL: not known */
+    const char *reproducible; /* the kernel's class (domain/kernel.h); NULL: not known */
 } hunt_state;
 
 /* Parameters from the seed. */

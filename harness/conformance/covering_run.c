@@ -2,7 +2,7 @@
 #include "base/program.h"
 #include "base/text.h"
 #include "conformance/internal.h"
-#include "domain/promise.h"
+#include "domain/kernel.h"
 #include "judge/judging.h"
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* What may meet in one call: the factors with their levels, which of them can stand together, and the call that
  * levels make. */
-#include "base/random.h"
+#include "base/hash.h"
 #include "conformance/problems.h"
-#include "domain/convention.h"
+#include "domain/operation.h"
 #include <math.h>
 #include <stdio.h>
 

@@ -1,12 +1,11 @@
 /* The climbs of a hunt: from a row of some family, the best of a batch of changed rows again and
  * again, until nothing gets worse for the kernel any more. And the file of the finds. */
-#include "base/allocate.h"
-#include "base/files.h"
+#include "base/arena.h"
 #include "base/program.h"
-#include "base/random.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "conformance/conformance.h"
-#include "domain/convention.h"
+#include "domain/operation.h"
 #include "inputs/inputs.h"
 #include "metrics/storage.h"
 #include <math.h>

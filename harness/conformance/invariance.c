@@ -1,6 +1,6 @@
 /* On what a row's bits depend: the same rows in every setting that might change them; and rows that came out of
  * timed buffers with other bits than the judged ones. */
-#include "base/allocate.h"
+#include "base/arena.h"
 #include "base/program.h"
 #include "conformance/internal.h"
 

@@ -1,9 +1,9 @@
 /* The problems of the covering array: the generator of covering arrays; which problems there are; and their rows
  * with the answers. */
-#include "base/allocate.h"
-#include "base/random.h"
+#include "base/arena.h"
+#include "base/hash.h"
 #include "conformance/problems.h"
-#include "domain/convention.h"
+#include "domain/operation.h"
 #include "inputs/inputs.h"
 #include "metrics/storage.h"
 #include <math.h>

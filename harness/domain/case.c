@@ -1,6 +1,9 @@
 #include "domain/case.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *const dtype_names[] = {"f32", "f64", "bf16", "f16"};
@@ -137,15 +140,81 @@ uint64_t case_key_hash(const case_key *key)
 
 const char *const regime_names[REGIMES] = {"L1", "L2", "L3", "DRAM"};
 
-cache_regime regime_of(double bytes, size_t l1d, size_t l2, size_t l3)
+double metric_value(const ln_metrics *metrics, const metric_field *field)
 {
-    if (!l1d && !l2 && !l3) {
-        l1d = 32u << 10;
-        l2 = 1u << 20;
-        l3 = 32u << 20;
+    double value;
+    memcpy(&value, (const char *)metrics + field->offset, sizeof value);
+    return field->kind == METRIC_REAL ? value : (double)metric_count(metrics, field);
+}
+
+uint64_t metric_count(const ln_metrics *metrics, const metric_field *field)
+{
+    uint64_t count;
+    memcpy(&count, (const char *)metrics + field->offset, sizeof count);
+    return field->kind == METRIC_REAL ? 0 : count;
+}
+
+void metrics_undefined(ln_metrics *metrics)
+{
+    const double undefined = NAN;
+    *metrics = (ln_metrics){0};
+    for (size_t i = 0; i < metric_count_all; i++)
+        if (metric_list[i].kind == METRIC_REAL)
+            memcpy((char *)metrics + metric_list[i].offset, &undefined, sizeof undefined);
+}
+
+bool metrics_histogram_format(const ln_metrics *metrics, char text[HISTOGRAM_TEXT_LENGTH])
+{
+    size_t bins = ULP_BINS, length = 0;
+    while (bins > 0 && metrics->ulp_histogram[bins - 1] == 0)
+        bins--;
+    for (size_t i = 0; i < bins; i++)
+        length +=
+            (size_t)snprintf(text + length, HISTOGRAM_TEXT_LENGTH - length, "%s%llu",
+                             i == 0 ? "[" : ",", (unsigned long long)metrics->ulp_histogram[i]);
+    snprintf(text + length, HISTOGRAM_TEXT_LENGTH - length, "%s", bins > 0 ? "]" : "[]");
+    return bins > 0;
+}
+
+bool metrics_histogram_parse(const char *text, ln_metrics *metrics)
+{
+    const char *at = text;
+    for (size_t i = 0; i < ULP_BINS; i++) {
+        char *end;
+        if (*at != (i == 0 ? '[' : ',') || at[1] < '0' || at[1] > '9')
+            return false;
+        metrics->ulp_histogram[i] = strtoull(at + 1, &end, 10);
+        at = end;
+        if (*at == ']')
+            return at[1] == '\0';
     }
-    return bytes <= (double)l1d  ? REGIME_L1
-           : bytes <= (double)l2 ? REGIME_L2
-           : bytes <= (double)l3 ? REGIME_L3
-                                 : REGIME_DRAM;
+    return false;
+}
+
+size_t stored_cases_find(const stored_cases *cases, const case_key *key)
+{
+    size_t i;
+    hash_probe at = hash_index_probe(&cases->index, case_key_hash(key));
+    while (hash_index_next(&cases->index, &at, &i))
+        if (case_key_equal(&cases->cases[i].key, key))
+            return i;
+    for (i = cases->index.count; i < cases->count; i++)
+        if (case_key_equal(&cases->cases[i].key, key))
+            return i;
+    return cases->count;
+}
+
+void stored_cases_index(stored_cases *cases)
+{
+    for (size_t i = cases->index.count; i < cases->count; i++)
+        hash_index_add(&cases->index, case_key_hash(&cases->cases[i].key), i);
+}
+
+void stored_cases_free(stored_cases *cases)
+{
+    for (size_t i = 0; i < cases->count; i++)
+        free(cases->cases[i].repetitions);
+    free(cases->cases);
+    hash_index_free(&cases->index);
+    *cases = (stored_cases){0};
 }

@@ -3,9 +3,11 @@
 #ifndef LNBENCH_CASE_H
 #define LNBENCH_CASE_H
 
+#include "base/hash.h"
 #include "domain/verdict.h"
 #include "layernorm.h"
 #include "metrics/metrics.h"
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { NAME_MAX_LENGTH = 64, CONVENTION_MAX_LENGTH = 128, INPUT_MAX_LENGTH = 256 };
@@ -106,8 +108,69 @@ bool case_key_beside(const case_key *a, const case_key *b);
 typedef enum cache_regime { REGIME_L1, REGIME_L2, REGIME_L3, REGIME_DRAM, REGIMES } cache_regime;
 extern const char *const regime_names[REGIMES]; /* "L1", "L2", "L3", "DRAM" */
 
-/* The smallest cache that holds a call; sizes of 0 are unknown. Where all three are, sizes that are
- * common stand for them. */
-cache_regime regime_of(double bytes, size_t l1d, size_t l2, size_t l3);
+/* The fields of ln_metrics by name, so that store, views and commands share one list.
+ *
+ *     for (size_t i = 0; i < metric_count_all; i++)
+ *         printf("%s %g\n", metric_list[i].name, metric_value(&metrics, &metric_list[i]));
+ */
+
+typedef enum metric_kind {
+    METRIC_REAL,  /* double, NaN where undefined */
+    METRIC_COUNT, /* uint64_t */
+    METRIC_PLACE, /* size_t */
+} metric_kind;
+
+typedef struct metric_field {
+    const char *name; /* the JSON key, the TSV heading and the database column */
+    metric_kind kind;
+    size_t offset;  /* in ln_metrics */
+    bool published; /* also in the JSON of cases, not only in the store */
+} metric_field;
+
+/* The list, in metric_list.c: a store gets a column for each that it lacks. */
+extern const metric_field metric_list[];
+extern const size_t metric_count_all;
+
+double metric_value(const ln_metrics *metrics, const metric_field *field);   /* counts as doubles */
+uint64_t metric_count(const ln_metrics *metrics, const metric_field *field); /* 0 for METRIC_REAL */
+
+/* The counts of the histogram as a JSON array, without the zeros at its end; false where all are 0.
+ * And back: false where it is none. */
+enum { HISTOGRAM_TEXT_LENGTH = ULP_BINS * 21 + 3 };
+bool metrics_histogram_format(const ln_metrics *metrics, char text[HISTOGRAM_TEXT_LENGTH]);
+bool metrics_histogram_parse(const char *text, ln_metrics *metrics);
+
+/* Metrics of nothing: every real NaN, every count 0. */
+void metrics_undefined(ln_metrics *metrics);
+
+/* Cases with what became of them, as the store gives them back: in the order in which they were first
+ * stored, and found by their keys. */
+
+typedef struct stored_case {
+    int64_t id; /* in the database, over all runs: `lnbench replay --case` */
+    case_key key;
+    bool judged;
+    case_verdict verdict;
+    ln_metrics metrics;   /* NaN where not judged */
+    double bound_row_ulp; /* the largest proven bound over the rows judged; infinite: no claim; NaN:
+                             no bound */
+    bool hashed;
+    uint64_t output_hash;          /* of every bit that came out; meaningful where hashed */
+    timed_repetition *repetitions; /* owned by the list */
+    size_t repetition_count;
+    speed_figures speed; /* what they come to, as far as processes have ended */
+} stored_case;
+
+typedef struct stored_cases {
+    stored_case *cases; /* in the order in which they were first stored */
+    size_t count;
+    hash_index index; /* of the first index.count of them */
+} stored_cases;
+
+/* Where a case stands; count: nowhere. Those behind the index are looked at one by one. */
+size_t stored_cases_find(const stored_cases *cases, const case_key *key);
+/* Brings the index up to all cases there are. */
+void stored_cases_index(stored_cases *cases);
+void stored_cases_free(stored_cases *cases);
 
 #endif

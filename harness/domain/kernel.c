@@ -1,12 +1,21 @@
 #include "domain/kernel.h"
+#include "base/relation.h"
 #include "base/text.h"
 #include "domain/case.h"
-#include "domain/convention.h"
+#include "domain/operation.h"
 #include "kernel_table.h"
 #include <fnmatch.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* What a word means among kernels: the one of that name, those of that label, or those that fit a pattern. */
+typedef struct word_meaning {
+    const kernel_entry *one; /* of the name, or the last of the label */
+    size_t labels;           /* kernels that have it for a label */
+    size_t others;           /* the one of that name, or those that fit the pattern */
+} word_meaning;
 
 static bool has_label(const kernel_entry *kernel, const char *word)
 {
@@ -18,53 +27,6 @@ bool kernel_is_meant(const kernel_entry *kernel, const char *word)
 {
     return kernel_name_matches(word, kernel->facts.name) || has_label(kernel, word);
 }
-
-/* 'naive' is no kernel: 'naive*' are several. */
-static bool fail_unknown(const kernel_list *kernels, const char *word, error *err)
-{
-    const char *names[1024];
-    size_t count = 0;
-    bool begins = false;
-    for (; count < kernels->count && count < 1024; count++) {
-        names[count] = kernels->kernels[count].facts.name;
-        begins = begins || strncmp(names[count], word, strlen(word)) == 0;
-    }
-    const char *nearest = begins ? word : nearest_word(word, names, count);
-    if (!nearest)
-        return fail(err, EXIT_CODE_USAGE,
-                    "no kernel matches '%.100s': see lnbench list kernels --operation all", word);
-    return fail(err, EXIT_CODE_USAGE,
-                "no kernel matches '%.100s' (did you mean '%.100s%s'?): see lnbench list kernels "
-                "--operation all",
-                word, nearest, begins ? "*" : "");
-}
-
-enum { LISTED_MOST = 8 };
-
-static bool fail_ambiguous(const kernel_list *kernels, const char *word, size_t count, error *err)
-{
-    char names[LISTED_MOST * NAME_MAX_LENGTH] = "";
-    size_t length = 0, listed = 0;
-    bool begins = false;
-    for (size_t i = 0; i < kernels->count; i++)
-        begins |= strncmp(kernels->kernels[i].facts.name, word, strlen(word)) == 0;
-    for (size_t i = 0; i < kernels->count && listed < LISTED_MOST; i++)
-        if (has_label(&kernels->kernels[i], word))
-            length += (size_t)snprintf(names + length, sizeof names - length, "%s%s",
-                                       listed++ ? ", " : "", kernels->kernels[i].facts.name);
-    return fail(err, EXIT_CODE_USAGE,
-                "'%.100s' is the label of %zu kernels, %s%s: write one of their names%s%.100s%s "
-                "(lnbench list kernels)",
-                word, count, names, count > listed ? ", ..." : "", begins ? ", or '" : "",
-                begins ? word : "", begins ? "*'" : "");
-}
-
-/* What a word means among kernels: the one of that name, kernels of that label, or a pattern's. */
-typedef struct word_meaning {
-    const kernel_entry *one; /* of the name, or the last of the label */
-    size_t labels,
-        others; /* kernels that have it for a label; of that name, or fitting the pattern */
-} word_meaning;
 
 static word_meaning meaning_of(const kernel_list *kernels, const char *word)
 {
@@ -83,45 +45,64 @@ static word_meaning meaning_of(const kernel_list *kernels, const char *word)
     return meaning;
 }
 
-static bool is_ambiguous(const word_meaning *meaning)
+/* Ends the program: the word means no kernel, or is the label of several. 'naive' is no kernel, 'naive*' are
+ * several. */
+static _Noreturn void die_of_word(const kernel_list *kernels, const char *word, size_t labels)
 {
-    return meaning->others == 0 && meaning->labels > 1;
+    const char *names[1024], *nearest;
+    text_buffer listed = {0};
+    size_t count = 0, shown = 0;
+    bool begins = false;
+    for (; count < kernels->count && count < sizeof names / sizeof *names; count++) {
+        names[count] = kernels->kernels[count].facts.name;
+        begins |= strncmp(names[count], word, strlen(word)) == 0;
+        if (labels > 0 && shown < 8 && has_label(&kernels->kernels[count], word))
+            text_format(&listed, "%s%s", shown++ ? ", " : "", names[count]);
+    }
+    if (labels > 0)
+        die(EXIT_CODE_USAGE,
+            "'%.100s' is the label of %zu kernels, %s%s: write one of their names%s%.100s%s "
+            "(lnbench list kernels)",
+            word, labels, listed.bytes, labels > shown ? ", ..." : "", begins ? ", or '" : "",
+            begins ? word : "", begins ? "*'" : "");
+    nearest = begins ? word : nearest_word(word, names, count);
+    die(EXIT_CODE_USAGE,
+        "no kernel matches '%.100s'%s%.100s%s: see lnbench list kernels --operation all", word,
+        nearest ? " (did you mean '" : "", nearest ? nearest : "",
+        !nearest ? ""
+        : begins ? "*'?)"
+                 : "'?)");
 }
 
-const kernel_entry *kernel_find(const kernel_list *kernels, const char *word, error *err)
+const kernel_entry *kernel_find(const kernel_list *kernels, const char *word)
 {
-    word_meaning meaning = meaning_of(kernels, word);
-    if (meaning.labels > 1)
-        fail_ambiguous(kernels, word, meaning.labels, err);
-    else if (!meaning.one)
-        fail_unknown(kernels, word, err);
+    const word_meaning meaning = meaning_of(kernels, word);
     return meaning.labels > 1 ? NULL : meaning.one;
+}
+
+const kernel_entry *kernel_meant(const kernel_list *kernels, const char *word)
+{
+    const kernel_entry *found = kernel_find(kernels, word);
+    if (!found)
+        die_of_word(kernels, word, meaning_of(kernels, word).labels);
+    return found;
 }
 
 void kernel_words_check(const kernel_list *kernels, const word_list *words)
 {
-    error why;
     for (size_t i = 0; i < words->count; i++) {
-        word_meaning meaning = meaning_of(kernels, words->words[i]);
-        if (meaning.labels + meaning.others > 0 && !is_ambiguous(&meaning))
-            continue;
-        if (is_ambiguous(&meaning))
-            fail_ambiguous(kernels, words->words[i], meaning.labels, &why);
-        else
-            fail_unknown(kernels, words->words[i], &why);
-        die(why.code, "%s", why.message);
+        const word_meaning meaning = meaning_of(kernels, words->words[i]);
+        if (meaning.others == 0 && meaning.labels != 1)
+            die_of_word(kernels, words->words[i], meaning.labels);
     }
 }
 
 void kernel_words_named(const kernel_list *kernels, const word_list *words, word_list *names)
 {
-    error why;
     for (size_t i = 0; i < words->count; i++) {
-        word_meaning meaning = meaning_of(kernels, words->words[i]);
-        if (is_ambiguous(&meaning)) {
-            fail_ambiguous(kernels, words->words[i], meaning.labels, &why);
-            die(why.code, "%s", why.message);
-        }
+        const word_meaning meaning = meaning_of(kernels, words->words[i]);
+        if (meaning.others == 0 && meaning.labels > 1)
+            die_of_word(kernels, words->words[i], meaning.labels);
         bool label = meaning.others == 0 && meaning.labels == 1;
         word_list_add(names, label ? meaning.one->facts.name : words->words[i]);
     }
@@ -155,20 +136,15 @@ void kernel_list_free(kernel_list *kernels)
     *kernels = (kernel_list){0};
 }
 
-static bool is_word(const char *at, size_t length, const char *word)
-{
-    return word[0] && strlen(word) == length && memcmp(at, word, length) == 0;
-}
-
 void kernel_label(const char *name, const char *type, const char *isa, char *label, size_t size)
 {
     size_t length = 0;
     label[0] = '\0';
     while (*name && length + 1 < size) {
         size_t part = 1 + strcspn(name + 1, "_");
-        const char *word = name + (name[0] == '_');
-        size_t own = part - (size_t)(word - name);
-        if (length == 0 || (!is_word(word, own, type) && !is_word(word, own, isa)))
+        char word[NAME_MAX_LENGTH]; /* without the "_" before it */
+        snprintf(word, sizeof word, "%.*s", (int)part - (name[0] == '_'), name + (name[0] == '_'));
+        if (length == 0 || (strcmp(word, type) != 0 && strcmp(word, isa) != 0))
             length += (size_t)snprintf(label + length, size - length, "%.*s", (int)part, name);
         name += part;
     }
@@ -201,4 +177,184 @@ bool kernel_label_fits(const char *label, const char *name)
 bool kernel_name_matches(const char *glob, const char *name)
 {
     return fnmatch(glob, name, 0) == 0 || kernel_label_fits(glob, name);
+}
+
+/* ---- reproducibility ---- */
+
+static const char *const axis_names[AXIS_COUNT] = {
+    [AXIS_CALL] = "call",           [AXIS_ROWS] = "rows",
+    [AXIS_POSITION] = "position",   [AXIS_THREADS] = "threads",
+    [AXIS_ALIGNMENT] = "alignment", [AXIS_STRIDE] = "stride",
+    [AXIS_IN_PLACE] = "in-place",   [AXIS_ISA] = "isa"};
+
+const char *axis_name(invariance_axis axis)
+{
+    return axis_names[axis];
+}
+
+/* As it was measured, and as a kernel declares it. */
+static const char *const class_words[][2] = {[REPRODUCIBLE_UNKNOWN] = {"-", "-"},
+                                             [REPRODUCIBLE_NONE] = {"none", "(none)"},
+                                             [REPRODUCIBLE_RUN] = {"run", "(run)"},
+                                             [REPRODUCIBLE_ROW] = {"row", "(row)"},
+                                             [REPRODUCIBLE_ISA] = {"isa", "(isa)"}};
+
+const char *reproducibility_name(reproducibility class)
+{
+    return class_words[class][0];
+}
+
+reproducibility reproducibility_named(const char *name)
+{
+    for (int known = REPRODUCIBLE_NONE; name && known <= REPRODUCIBLE_ISA; known++)
+        if (strcmp(class_words[known][0], name) == 0)
+            return (reproducibility)known;
+    return REPRODUCIBLE_UNKNOWN;
+}
+
+const char *reproducibility_word(reproducibility measured, reproducibility declared)
+{
+    return measured == REPRODUCIBLE_UNKNOWN ? class_words[declared][1] : class_words[measured][0];
+}
+
+const char *reproducible_found(const kernel_facts *facts, const invariance_result *found)
+{
+    return reproducibility_word(found ? reproducibility_of(found) : REPRODUCIBLE_UNKNOWN,
+                                reproducibility_declared(facts));
+}
+
+bool reproducible_is_less(const char *base, const char *new)
+{
+    reproducibility before = reproducibility_named(base), after = reproducibility_named(new);
+    return after != REPRODUCIBLE_UNKNOWN && after < before;
+}
+
+const char *reproducible_both(const char *base, const char *new, char buffer[32])
+{
+    if (strcmp(base, new) == 0)
+        return new;
+    snprintf(buffer, 32, "%s was %s", new, base);
+    return buffer;
+}
+
+reproducibility reproducibility_of(const invariance_result *found)
+{
+    if (found->varies & 1u << AXIS_CALL)
+        return REPRODUCIBLE_NONE;
+    if (found->varies & ~(1u << AXIS_CALL | 1u << AXIS_ISA))
+        return REPRODUCIBLE_RUN;
+    if (!(found->tested & 1u << AXIS_CALL))
+        return REPRODUCIBLE_UNKNOWN;
+    bool isa = (found->tested & ~found->varies) & 1u << AXIS_ISA;
+    return isa ? REPRODUCIBLE_ISA : REPRODUCIBLE_ROW;
+}
+
+reproducibility reproducibility_declared(const kernel_facts *facts)
+{
+    return facts->traits & LN_TRAIT_ISA_REPRODUCIBLE   ? REPRODUCIBLE_ISA
+           : facts->traits & LN_TRAIT_ROW_REPRODUCIBLE ? REPRODUCIBLE_ROW
+                                                       : REPRODUCIBLE_UNKNOWN;
+}
+
+/* That other ISAs have other bits is what "row" says already. */
+const char *reproducibility_describe(const invariance_result *found, char *buffer, size_t size)
+{
+    reproducibility class = reproducibility_of(found);
+    size_t length = (size_t)snprintf(buffer, size, "%s", reproducibility_name(class)), words = 0;
+    for (int axis = AXIS_ROWS; class == REPRODUCIBLE_RUN && axis < AXIS_ISA; axis++)
+        if (found->varies & 1u << axis && length < size)
+            length += (size_t)snprintf(buffer + length, size - length, "%s%s",
+                                       words++ ? ", " : " (", axis_names[axis]);
+    if (words > 0 && length < size)
+        snprintf(buffer + length, size - length, ")");
+    return buffer;
+}
+
+/* Whether two kernels are the same but for the ISA. */
+static bool same_family(const kernel_entry *a, const kernel_entry *b)
+{
+    const kernel_facts *left = &a->facts, *right = &b->facts;
+    return a->plugin == b->plugin && left->operation == right->operation && left->statistics[0] &&
+           strcmp(left->statistics, right->statistics) == 0 &&
+           strcmp(left->apply, right->apply) == 0 && strcmp(left->schedule, right->schedule) == 0 &&
+           left->storage == right->storage && left->param == right->param &&
+           left->accumulator == right->accumulator && left->unroll == right->unroll &&
+           strcmp(left->isa, right->isa) != 0;
+}
+
+size_t with_families(const kernel_list *kernels, const kernel_entry *const *own, size_t own_count,
+                     const kernel_entry **chosen)
+{
+    size_t count = own_count;
+    for (size_t i = 0; i < own_count; i++)
+        chosen[i] = own[i];
+    for (size_t i = 0; i < kernels->count; i++) {
+        const kernel_entry *other = &kernels->kernels[i];
+        bool among = false, related = false;
+        for (size_t j = 0; j < own_count; j++) {
+            among = among || own[j] == other;
+            related = related || same_family(own[j], other);
+        }
+        if (related && !among)
+            chosen[count++] = other;
+    }
+    return count;
+}
+
+void invariance_compare_isas(const kernel_entry *const *kernels, invariance_result *found,
+                             size_t count)
+{
+    const unsigned isa = 1u << AXIS_ISA, call = 1u << AXIS_CALL;
+    for (size_t a = 0; a < count; a++)
+        for (size_t b = 0; b < count; b++) {
+            if (!(found[a].tested & found[b].tested & call) || !same_family(kernels[a], kernels[b]))
+                continue;
+            found[a].tested |= isa;
+            if (memcmp(found[a].plain, found[b].plain, sizeof found[a].plain) != 0)
+                found[a].varies |= isa;
+        }
+}
+
+/* ---- what layernorm.h promises of a call ---- */
+
+enum { CLASSES = LN_ACCURACY_EXACT + 1, TYPES = LN_F16 + 1 };
+
+static const struct {
+    const char *name; /* of a call: "library_", this, types */
+    double row_ulp[TYPES];
+} promises[CLASSES] = {
+    [LN_ACCURACY_FAST] = {"library_fast_",
+                          {[LN_F32] = 16, [LN_F64] = 32, [LN_F16] = 0.52, [LN_BF16] = 0.51}},
+    [LN_ACCURACY_ACCURATE] = {"library_accurate_",
+                              {[LN_F32] = 2, [LN_F64] = 2, [LN_F16] = 0.51, [LN_BF16] = 0.51}},
+    [LN_ACCURACY_REPRODUCIBLE] = {"library_reproducible_", {0}},
+    [LN_ACCURACY_EXACT] = {"library_exact_", {[LN_F32] = 0.5, [LN_F16] = 0.5, [LN_BF16] = 0.5}},
+};
+
+bool call_class(const kernel_facts *kernel, ln_accuracy *accuracy)
+{
+    for (int class = 0; class < CLASSES && strcmp(kernel->role, KERNEL_ROLE_CALL) == 0; class ++)
+        if (strncmp(kernel->name, promises[class].name, strlen(promises[class].name)) == 0) {
+            *accuracy = (ln_accuracy) class;
+            return true;
+        }
+    return false;
+}
+
+bool promise_covers(ln_accuracy accuracy, const char *family)
+{
+    bool squares_fit = strcmp(family, "huge") != 0 && strcmp(family, "overflow") != 0;
+    return squares_fit || accuracy == LN_ACCURACY_ACCURATE || accuracy == LN_ACCURACY_EXACT;
+}
+
+double promised_row_ulp(ln_accuracy accuracy, ln_type storage, const ln_convention *convention)
+{
+    const operation *what = operations[convention->operation];
+    double row_ulp = promises[accuracy].row_ulp[storage];
+    bool of_pytorch =
+        convention->ddof == 0 && convention->eps_place == LN_EPS_VAR && convention->eps == 1e-5;
+    bool held = accuracy == LN_ACCURACY_FAST
+                    ? of_pytorch
+                    : !what->rounds_between || !what->rounds_between(convention);
+    return held && row_ulp > 0 ? row_ulp : INFINITY;
 }

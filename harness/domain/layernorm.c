@@ -1,4 +1,4 @@
-#include "domain/convention.h"
+#include "domain/operation.h"
 #include <stddef.h>
 
 static bool has_gamma(const ln_convention *convention)

@@ -1,7 +1,7 @@
 /* The facts of a machine: one table says where each is read, what is fine, and what another value means. */
 #include "domain/machine.h"
-#include "base/allocate.h"
-#include "base/counters.h"
+#include "base/arena.h"
+#include "base/clock.h"
 #include "base/program.h"
 #include "base/text.h"
 #include "build_info.h" /* made anew at each build, written only where it changed */
@@ -108,153 +108,64 @@ static bool read_keyed(const fact_source *source, const char *path, const char *
     return at != NULL;
 }
 
-/* ---- the control group ---- */
+/* ---- the control group ----
+ *
+ * Version 2 alone: /proc/self/cgroup has a line "0::/a/b", and the files of the group lie in /sys/fs/cgroup/a/b. A
+ * container may see its own group as /sys/fs/cgroup; then the directories below it are not there. */
 
 enum { GROUP_LENGTH = 512 };
 
-/* Where the files of one controller lie: at mount, for the root, and below it, for our group. */
-typedef struct group_place {
-    bool v2;
-    char mount[GROUP_LENGTH], group[GROUP_LENGTH]; /* "" or "/a/b" */
-} group_place;
-
-/* Among words with commas between them. */
-static bool has_word(const char *list, const char *word)
-{
-    size_t length = strlen(word);
-    const char *at = list;
-    while (strncmp(at, word, length) != 0 || !strchr(",\n", at[length])) {
-        at += strcspn(at, ",");
-        if (!*at++)
-            return false;
-    }
-    return true;
-}
-
-/* From lines "4:cpu,cpuacct:/a/b" (v1) and "0::/a/b" (v2): a controller is in one hierarchy. */
-static bool find_group(const char *root, const char *controller, group_place *place)
+/* The directory of our own group. False where it is not known, or lies beyond what can be seen ("/../x"). */
+static bool find_group(const char *root, char directory[GROUP_LENGTH])
 {
     FILE *file = open_under(root, "/proc/self/cgroup");
-    char line[GROUP_LENGTH + 128];
+    char line[GROUP_LENGTH];
     bool found = false;
-    place->v2 = true;
-    while (file && place->v2 && fgets(line, sizeof line, file)) {
-        char *list = strchr(line, ':'), *path = list ? strchr(list + 1, ':') : NULL;
-        if (!path)
-            continue;
-        *path++ = '\0';
-        trim_end(path);
-        bool v1 = has_word(list + 1, controller);
-        if (!v1 && list[1] != '\0')
-            continue;
-        place->v2 = !v1;
-        found = true;
-        snprintf(place->group, sizeof place->group, "%s", strcmp(path, "/") == 0 ? "" : path);
-    }
+    while (file && !found && fgets(line, sizeof line, file))
+        found = strncmp(line, "0::/", 4) == 0;
     if (file)
         fclose(file);
-    return found && !strstr(place->group, "/.."); /* beyond what can be seen */
-}
-
-/* The mount's place and which group it shows as its root, as in a container: /proc/self/mountinfo has
- * "35 31 0:32 ROOT POINT rw - cgroup cgroup rw,memory". */
-static bool find_place(const char *root, const char *controller, group_place *place)
-{
-    char line[2048], type[32], options[512], of[GROUP_LENGTH] = "", point[GROUP_LENGTH];
-    if (!find_group(root, controller, place))
+    if (!found || strstr(line, "/.."))
         return false;
-    FILE *file = open_under(root, "/proc/self/mountinfo");
-    size_t shown = 0;
-    snprintf(place->mount, sizeof place->mount, "/sys/fs/cgroup%s%s", place->v2 ? "" : "/",
-             place->v2 ? "" : controller);
-    while (file && fgets(line, sizeof line, file)) {
-        const char *rest = strstr(line, " - ");
-        if (!rest || sscanf(line, "%*d %*d %*s %511s %511s", of, point) != 2 ||
-            sscanf(rest, " - %31s %*s %511s", type, options) != 2 ||
-            strcmp(type, place->v2 ? "cgroup2" : "cgroup") != 0 ||
-            (!place->v2 && !has_word(options, controller)))
-            continue;
-        snprintf(place->mount, sizeof place->mount, "%s", point);
-        shown = strcmp(of, "/") == 0 ? 0 : strlen(of);
-        break;
-    }
-    if (file)
-        fclose(file);
-    const bool below =
-        strncmp(place->group, of, shown) == 0 && strchr("/", place->group[shown]) != NULL;
-    const char *rest = place->group + (below ? shown : strlen(place->group));
-    memmove(place->group, rest, strlen(rest) + 1);
+    trim_end(line);
+    snprintf(directory, GROUP_LENGTH, "/sys/fs/cgroup%.480s", line[4] ? line + 3 : "");
     return true;
 }
 
-static bool read_of(const char *root, const char *directory, const char *file, char line[64])
+/* The least limit of our own group and of those above it: "max" or bytes in memory.max, "max 100000" or microseconds
+ * of a period ("150000 100000") in cpu.max. 0: none; -1: not known. */
+static double least_limit(const char *root, const char *name)
 {
-    char path[PATH_LENGTH];
-    snprintf(path, sizeof path, "%s/%s", directory, file);
-    return read_line(root, path, line, 64);
-}
-
-/* Of one group, 0: none, -1: not known. How many CPUs: "max 100000" or "150000 100000" microseconds; in v1 two files, and -1 for no quota. */
-static double read_cpus(const char *root, const char *directory, bool v2)
-{
-    char line[64], period[64], *end;
-    if (!read_of(root, directory, v2 ? "cpu.max" : "cpu.cfs_quota_us", line))
-        return -1;
-    const double quota = number_read(line, &end);
-    if (!(quota > 0))
-        return 0;
-    if (!v2 && !read_of(root, directory, "cpu.cfs_period_us", period))
-        return -1;
-    const double of = number_read(v2 ? end : period, NULL);
-    return of > 0 ? quota / of : -1;
-}
-
-/* v1 writes the largest number of bytes where there is no limit, v2 "max". */
-static double read_memory(const char *root, const char *directory, bool v2)
-{
-    char line[64];
-    if (!read_of(root, directory, v2 ? "memory.max" : "memory.limit_in_bytes", line))
-        return -1;
-    const double limit = number_read(line, NULL);
-    return limit < 0x1p60 ? limit : 0;
-}
-
-/* From our own group up to the root: the narrowest limit counts. */
-static double least_limit(const char *root, const char *controller,
-                          double (*read)(const char *root, const char *directory, bool v2))
-{
-    group_place place;
-    char directory[2 * GROUP_LENGTH];
+    char directory[GROUP_LENGTH], path[PATH_LENGTH], line[64], *end;
     double least = -1;
-    if (!find_place(root, controller, &place))
+    if (!find_group(root, directory))
         return -1;
-    for (;;) {
-        snprintf(directory, sizeof directory, "%s%s", place.mount, place.group);
-        double limit = read(root, directory, place.v2);
-        if ((limit > 0 && (least <= 0 || limit < least)) || (limit == 0 && least < 0))
-            least = limit;
-        if (!place.group[0])
-            return least;
-        char *slash = strrchr(place.group, '/');
-        *(slash ? slash : place.group) = '\0';
+    while (strlen(directory) >= strlen("/sys/fs/cgroup")) {
+        snprintf(path, sizeof path, "%s/%s", directory, name);
+        if (read_line(root, path, line, sizeof line)) {
+            const double limit = number_read(line, &end), period = number_read(end, NULL);
+            const double here = period > 0 ? limit / period : limit;
+            if (limit > 0 ? least <= 0 || here < least : least < 0)
+                least = limit > 0 ? here : 0;
+        }
+        *strrchr(directory, '/') = '\0';
     }
+    return least;
 }
 
 double control_group_memory(const char *root)
 {
-    return least_limit(root, "memory", read_memory);
+    return least_limit(root, "memory.max");
 }
 
 /* Counted where the process was, whichever group's limit it was. */
 long control_group_oom_kills(const char *root)
 {
-    group_place place;
-    char path[PATH_LENGTH], line[64];
+    char directory[GROUP_LENGTH], path[PATH_LENGTH], line[64];
     long kills = -1;
-    if (!find_place(root, "memory", &place))
+    if (!find_group(root, directory))
         return -1;
-    snprintf(path, sizeof path, "%s%s/%s", place.mount, place.group,
-             place.v2 ? "memory.events" : "memory.oom_control");
+    snprintf(path, sizeof path, "%s/memory.events", directory);
     FILE *file = open_under(root, path);
     while (file && fgets(line, sizeof line, file) && sscanf(line, "oom_kill %ld", &kills) != 1)
         ;
@@ -464,7 +375,7 @@ READER(swap, which)
 READER(limit, of_cpus)
 {
     const double limit =
-        of_cpus ? least_limit(source->root, "cpu", read_cpus) : control_group_memory(source->root);
+        of_cpus ? least_limit(source->root, "cpu.max") : control_group_memory(source->root);
     snprintf(value, VALUE_LENGTH, "%.*f", of_cpus ? 2 : 0, limit);
     if (limit == 0)
         snprintf(value, VALUE_LENGTH, "none");
@@ -501,45 +412,46 @@ READER(rounding, which)
     return true;
 }
 
-/* ---- what a line of a file is made into ---- */
+/* What the line of a file is made into. */
+typedef enum value_form {
+    VALUE_LINE,
+    VALUE_ON_IF_0,
+    VALUE_ON_IF_1,
+    VALUE_WORD,   /* the first */
+    VALUE_CHOSEN, /* "always [madvise] never" */
+    VALUE_QUOTED, /* without the quotes that may be around it */
+    VALUE_KIB,    /* in bytes */
+} value_form;
 
-static void on_if_0(char *value)
+static void bring_into_form(value_form form, char *value)
 {
-    text_copy(value, VALUE_LENGTH, value[0] == '0' ? "on" : "off");
-}
-
-static void on_if_1(char *value)
-{
-    text_copy(value, VALUE_LENGTH, value[0] == '1' ? "on" : "off");
-}
-
-static void first_word(char *value)
-{
-    value[strcspn(value, " ")] = '\0';
-}
-
-/* "always [madvise] never" */
-static void in_brackets(char *value)
-{
-    char *open = strchr(value, '['), *shut = open ? strchr(open, ']') : NULL;
-    const size_t length = shut ? (size_t)(shut - open) - 1 : 0;
-    if (shut)
-        memmove(value, open + 1, length);
-    value[length] = '\0';
-}
-
-static void without_quotes(char *value)
-{
-    const size_t length = strlen(value);
-    if (length < 2 || value[0] != '"' || value[length - 1] != '"')
+    char *begin = value, *end = value + strlen(value);
+    switch (form) {
+    case VALUE_LINE:
         return;
-    memmove(value, value + 1, length - 2);
-    value[length - 2] = '\0';
-}
-
-static void kib_in_bytes(char *value)
-{
-    snprintf(value, VALUE_LENGTH, "%llu", 1024 * strtoull(value, NULL, 10));
+    case VALUE_ON_IF_0:
+    case VALUE_ON_IF_1:
+        text_copy(value, VALUE_LENGTH,
+                  value[0] == (form == VALUE_ON_IF_0 ? '0' : '1') ? "on" : "off");
+        return;
+    case VALUE_WORD:
+        value[strcspn(value, " ")] = '\0';
+        return;
+    case VALUE_KIB:
+        snprintf(value, VALUE_LENGTH, "%llu", 1024 * strtoull(value, NULL, 10));
+        return;
+    case VALUE_CHOSEN:
+        begin = strchr(value, '[') ? strchr(value, '[') + 1 : value;
+        end = begin + strcspn(begin, "]");
+        break;
+    case VALUE_QUOTED:
+        if (end - value >= 2 && value[0] == '"' && end[-1] == '"') {
+            begin++;
+            end--;
+        }
+    }
+    *end = '\0';
+    memmove(value, begin, (size_t)(end - begin) + 1);
 }
 
 /* ---- the table ---- */
@@ -552,7 +464,7 @@ typedef struct fact_row {
     const char *file, *key; /* a file (%u: the CPU), its first line or the value of a key; or */
     fact_reader *read;
     int which; /* for read() */
-    void (*form)(char *value);
+    value_form form;
     bool optional; /* there is no such fact where it is not known */
     /* The values that are fine, and what another one means. A pattern is words and limits of numbers (">=2",
      * "<=0.3"), with | between them. */
@@ -615,7 +527,7 @@ static const fact_row fact_rows[] = {
     {"core_kinds", .read = read_kinds,
      WARN("1", "kinds of core", "a run may land on a big or on a little core",
           "keep to cores of one kind: taskset -c 0 lnbench run")},
-    {"smt", .file = CPUS "smt/active", .form = on_if_1,
+    {"smt", .file = CPUS "smt/active", .form = VALUE_ON_IF_1,
      WARN("off", "SMT (hyper-threading)", "work on the sibling thread takes half a core away",
           "echo off | sudo tee /sys/devices/system/cpu/smt/control")},
     {"governor", .file = CPU "cpufreq/scaling_governor",
@@ -623,11 +535,11 @@ static const fact_row fact_rows[] = {
           "echo performance | sudo tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor")},
     {"scaling_driver", .file = CPU "cpufreq/scaling_driver"},
     {"max_khz", .file = CPU "cpufreq/cpuinfo_max_freq"},
-    {"boost", .file = CPUS "intel_pstate/no_turbo", .form = on_if_0,
+    {"boost", .file = CPUS "intel_pstate/no_turbo", .form = VALUE_ON_IF_0,
      WARN("off", "frequency boost", "the clock depends on temperature and on the other cores",
           "echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost (Intel: echo 1 | sudo tee "
           "/sys/devices/system/cpu/intel_pstate/no_turbo)")},
-    {"boost", .file = CPUS "cpufreq/boost", .form = on_if_1},
+    {"boost", .file = CPUS "cpufreq/boost", .form = VALUE_ON_IF_1},
     {"mhz", .file = cpuinfo, .key = "cpu MHz"},
     {"mhz", .file = cpuinfo, .key = "CPU MHz"},
     {"counters", .read = read_counters,
@@ -637,7 +549,7 @@ static const fact_row fact_rows[] = {
     {"worker", .read = read_emulated, .which = 1, .optional = true},
     {"architecture", .read = read_kernel},
     {"kernel_release", .read = read_kernel, .which = 1},
-    {"os_release", .file = "/etc/os-release", .key = "PRETTY_NAME", .form = without_quotes},
+    {"os_release", .file = "/etc/os-release", .key = "PRETTY_NAME", .form = VALUE_QUOTED},
     {"hypervisor", .read = read_hypervisor,
      NOTE("none", "hypervisor",
           "the host may take the CPU away, and caches are shared with strangers",
@@ -651,7 +563,7 @@ static const fact_row fact_rows[] = {
           "measures in several processes",
           "setarch -R lnbench run")},
     {"aslr", .file = "/proc/sys/kernel/randomize_va_space"},
-    {"thp", .file = "/sys/kernel/mm/transparent_hugepage/enabled", .form = in_brackets,
+    {"thp", .file = "/sys/kernel/mm/transparent_hugepage/enabled", .form = VALUE_CHOSEN,
      WARN("always|madvise", "transparent huge pages",
           "page walks slow down and scatter large shapes",
           "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled")},
@@ -659,8 +571,8 @@ static const fact_row fact_rows[] = {
      WARN("tsc", "clock source", "reading it may cost a system call",
           "echo tsc | sudo tee "
           "/sys/devices/system/clocksource/clocksource0/current_clocksource")},
-    {"memory_bytes", .file = "/proc/meminfo", .key = "MemTotal", .form = kib_in_bytes},
-    {"memory_available_bytes", .file = "/proc/meminfo", .key = "MemAvailable", .form = kib_in_bytes,
+    {"memory_bytes", .file = "/proc/meminfo", .key = "MemTotal", .form = VALUE_KIB},
+    {"memory_available_bytes", .file = "/proc/meminfo", .key = "MemAvailable", .form = VALUE_KIB,
      WARN(">=1073741824", "memory: available", "lnbench takes up to 1 GiB",
           "close what uses it: ps aux --sort=-rss | head")},
     {"swap_used_bytes", .read = read_swap,
@@ -674,7 +586,7 @@ static const fact_row fact_rows[] = {
           "the kernel stops us in the middle of a measurement when it is used up",
           "start the container without --cpus, or lift CPUQuota= of the unit")},
     /* A third of one CPU is enough to meet a single-threaded run now and then. */
-    {"load_1m", .file = "/proc/loadavg", .form = first_word,
+    {"load_1m", .file = "/proc/loadavg", .form = VALUE_WORD,
      WARN("<=0.3", "load over the last minute", "other work takes time and caches away",
           "run `top` to see which process, and wait a minute after a build")},
     {"ftz", .read = read_mode, .which = 15,
@@ -699,39 +611,37 @@ machine_fact *machine_add_fact(machine_facts *machine)
     return &machine->facts[machine->count++];
 }
 
-static bool read_row(const fact_source *source, const fact_row *row, char value[VALUE_LENGTH])
-{
-    char path[PATH_LENGTH];
-    value[0] = '\0';
-    if (row->text)
-        return snprintf(value, VALUE_LENGTH, "%s", row->text) > 0;
-    if (row->read)
-        return row->read(source, row->which, value);
-    if (row->key)
-        return read_keyed(source, row->file, row->key, value, VALUE_LENGTH);
-    snprintf(path, sizeof path, row->file, source->cpu);
-    return read_line(source->root, path, value, VALUE_LENGTH);
-}
-
+/* Where the row before it has the same name, a row is read only if that one found nothing. */
 void machine_read_under(const char *root, unsigned cpu, machine_facts *machine)
 {
     const fact_source source = {root, cpu};
     *machine = (struct machine_facts){0};
     for (size_t i = 0; i < FACT_ROWS; i++) {
         const fact_row *row = &fact_rows[i];
-        char value[VALUE_LENGTH];
-        machine_fact *before = machine->count ? &machine->facts[machine->count - 1] : NULL;
-        const bool again = before && strcmp(before->name, row->name) == 0;
+        char value[VALUE_LENGTH] = "", path[PATH_LENGTH];
+        machine_fact *fact = machine->count ? &machine->facts[machine->count - 1] : NULL;
+        const bool again = fact && strcmp(fact->name, row->name) == 0;
+        bool known = row->text != NULL;
         if ((!row->text && !row->read && !row->file) ||
-            (again && strcmp(before->value, "unknown") != 0))
+            (again && strcmp(fact->value, "unknown") != 0))
             continue;
-        bool known = read_row(&source, row, value);
-        if (known && row->form)
-            row->form(value);
+        if (row->text)
+            snprintf(value, sizeof value, "%s", row->text);
+        else if (row->read)
+            known = row->read(&source, row->which, value);
+        else if (row->key)
+            known = read_keyed(&source, row->file, row->key, value, sizeof value);
+        else {
+            snprintf(path, sizeof path, row->file, cpu);
+            known = read_line(root, path, value, sizeof value);
+        }
+        if (known)
+            bring_into_form(row->form, value);
         known = known && value[0];
         if (!known && row->optional)
             continue;
-        machine_fact *fact = again ? before : machine_add_fact(machine);
+        if (!again)
+            fact = machine_add_fact(machine);
         snprintf(fact->name, sizeof fact->name, "%s", row->name);
         text_copy(fact->value, sizeof fact->value, known ? value : "unknown");
     }
@@ -809,11 +719,19 @@ double machine_memory(const machine_facts *machine, bool *of_group)
     return less ? limit : memory;
 }
 
+/* Where no size is known, sizes that are common stand for them. */
 const char *machine_regime(const machine_facts *machine, ln_operation kind, size_t rows,
                            size_t hidden, ln_type dtype)
 {
-    return regime_names[regime_of(call_bytes(operations[kind], rows, hidden, dtype),
-                                  machine->l1d_bytes, machine->l2_bytes, machine->l3_bytes)];
+    size_t sizes[] = {machine->l1d_bytes, machine->l2_bytes, machine->l3_bytes};
+    static const size_t common[] = {32u << 10, 1u << 20, 32u << 20};
+    double bytes = call_bytes(operations[kind], rows, hidden, dtype);
+    int regime = REGIME_L1;
+    if (!sizes[0] && !sizes[1] && !sizes[2])
+        memcpy(sizes, common, sizeof sizes);
+    while (regime < REGIME_DRAM && bytes > (double)sizes[regime])
+        regime++;
+    return regime_names[regime];
 }
 
 size_t machine_rows(const machine_facts *machine, cache_regime of, ln_operation kind, size_t hidden,
@@ -859,20 +777,26 @@ typedef struct doctor_findings {
 
 static void add_finding(doctor_findings *findings, finding_grade grade, const char *remedy,
                         const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* What has to be done comes first. */
 static void add_finding(doctor_findings *findings, finding_grade grade, const char *remedy,
                         const char *format, ...)
 {
+    va_list arguments;
     if (findings->count == findings->most)
         return;
-    finding *made = &findings->list[findings->count++];
+    size_t at = findings->count++;
+    for (; at > 0 && findings->list[at - 1].grade < grade; at--)
+        findings->list[at] = findings->list[at - 1];
+    finding *made = &findings->list[at];
     made->grade = grade;
     snprintf(made->remedy, sizeof made->remedy, "%s", remedy);
-    va_list arguments;
     va_start(arguments, format);
     number_print_list(made->what, sizeof made->what, format, arguments);
     va_end(arguments);
 }
 
+/* Whether a value is one of the words of a pattern, or within one of its limits. */
 static bool is_fine(const char *pattern, const char *value)
 {
     char *end;
@@ -934,13 +858,6 @@ static void check_caches(doctor_findings *findings)
                 sizes.bytes[LN_L3] ? ""
                                    : "export LN_CACHE_BYTES=32K,1M,32M (this CPU's L1d, L2, L3)",
                 "caches that ln_layernorm() goes by: %s", words);
-    size_t most = sizes.told[LN_L3][2];
-    if (sizes.bytes[LN_L3] && most > 2 * sizes.bytes[LN_L3])
-        add_finding(
-            findings, FINDING_NOTE, "",
-            "caches: the C library says L3 has %.6g KiB, as a whole package may; the smaller size "
-            "is taken",
-            (double)most / 1024);
     if (sizes.refused)
         add_finding(findings, FINDING_WARNING, "export LN_CACHE_BYTES=32K,1M,32M",
                     "caches: LN_CACHE_BYTES=%.60s is not L1,L2,L3 in rising order: not taken",
@@ -965,13 +882,5 @@ size_t machine_findings(const machine_facts *machine, finding *list, size_t most
         add_finding(&findings, FINDING_WARNING, "lnbench run --db FILE --out DIRECTORY",
                     "results: %s cannot be written to",
                     there ? "the directory 'results'" : "this directory");
-    /* What has to be done comes first. */
-    for (size_t i = 1; i < findings.count; i++) {
-        const finding own = list[i];
-        size_t at = i;
-        for (; at > 0 && list[at - 1].grade < own.grade; at--)
-            list[at] = list[at - 1];
-        list[at] = own;
-    }
     return findings.count;
 }

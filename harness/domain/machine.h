@@ -71,7 +71,7 @@ const char *machine_regime(const machine_facts *machine, ln_operation kind, size
 size_t machine_rows(const machine_facts *machine, cache_regime of, ln_operation kind, size_t hidden,
                     ln_type dtype);
 
-/* The control group that this process is in, v1 or v2. A limit is the least of its own group's and
+/* The control group (version 2) that this process is in. A limit is the least of its own group's and
  * those of all groups above it that can be seen from here. root: as machine_read_under(). */
 
 /* Bytes of memory; 0: no limit; -1: not known. */

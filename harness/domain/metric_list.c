@@ -1,5 +1,5 @@
 /* THE list of metrics: store, tables, exports, history and --verify read nothing else. */
-#include "domain/metric_fields.h"
+#include "domain/case.h"
 
 #define REAL(field, published)                                                                     \
     {                                                                                              \

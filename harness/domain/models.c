@@ -1,7 +1,7 @@
 /* The table of models. Hidden sizes and sequence lengths are as the papers print them; eps is that
  * of the published configuration, which papers seldom print. Where a model was trained on short
  * sequences first and on longer ones then, the first are meant. */
-#include "domain/models.h"
+#include "domain/operation.h"
 #include "base/text.h"
 #include "domain/case.h"
 #include <jansson.h>

@@ -1,4 +1,5 @@
 #include "domain/operation.h"
+#include "base/arena.h"
 #include "base/text.h"
 #include <stddef.h>
 #include <stdio.h>
@@ -46,18 +47,14 @@ double call_bytes(const operation *what, size_t rows, size_t hidden, ln_type dty
     return tables * (double)rows * (double)hidden * (double)dtype_size(dtype);
 }
 
-static size_t element_of(const tensor_role *role, const ln_problem *problem, ln_type accumulator)
-{
-    ln_type usual = problem->storage == LN_F64 ? LN_F64 : LN_F32;
-    return dtype_size(role->type == TYPE_STORAGE     ? problem->storage
-                      : role->type == TYPE_PARAMETER ? problem->param
-                      : role->output                 ? accumulator
-                                                     : usual);
-}
-
 role_extent role_extent_of(const tensor_role *role, const ln_problem *problem, ln_type accumulator)
 {
-    size_t element = element_of(role, problem, accumulator);
+    ln_type type = role->type == TYPE_STORAGE     ? problem->storage
+                   : role->type == TYPE_PARAMETER ? problem->param
+                   : role->output                 ? accumulator
+                   : problem->storage == LN_F64   ? LN_F64
+                                                  : LN_F32;
+    size_t element = dtype_size(type);
     size_t columns = role_columns(role, &problem->convention, problem->hidden);
     size_t stride = columns;
     if (role->shape == SHAPE_TABLE)
@@ -174,3 +171,214 @@ const operation *const operations[] = {
     NULL};
 
 const size_t operation_count = sizeof operations / sizeof *operations - 1;
+
+/* ---- conventions as text ---- */
+
+enum { CHOICES_LENGTH = 160 };
+
+/* "MARKfirst, MARKsecond or MARKlast" behind `before`. */
+static const char *choices(const char *before, const char *mark, const char *const *words,
+                           size_t count, char buffer[CHOICES_LENGTH])
+{
+    size_t length = (size_t)snprintf(buffer, CHOICES_LENGTH, "%s", before);
+    for (size_t i = 0; i < count && length < CHOICES_LENGTH; i++)
+        length += (size_t)snprintf(buffer + length, CHOICES_LENGTH - length, "%s%s%s",
+                                   i == 0           ? ""
+                                   : i + 1 == count ? " or "
+                                                    : ", ",
+                                   mark, words[i]);
+    return buffer;
+}
+
+/* "convention '...': WHAT 'PART' ...": every error of a list names the list and the part. */
+static bool fail_part(error *err, const char *list, const char *what, const char *part,
+                      const char *expected)
+{
+    return fail(err, EXIT_CODE_USAGE, "convention '%.96s': %s '%.60s': %s", list, what, part,
+                expected);
+}
+
+/* EPS@PLACE, or 0 without a place, for which *place is NULL. */
+static bool parse_eps(const char *list, const convention_field *field, const char *given,
+                      double *eps, const char **place, error *err)
+{
+    const char *at = strchr(given, '@');
+    char places[CHOICES_LENGTH], said[2 * CHOICES_LENGTH];
+    *place = at ? at + 1 : NULL;
+    if (!number_parse(given, at ? (size_t)(at - given) : strlen(given), eps))
+        return fail_part(err, list, field->name, given,
+                         choices("must be a finite decimal number and its place, such as ", "1e-5@",
+                                 field->words + 1, 1, said));
+    if (*eps < 0)
+        return fail_part(err, list, field->name, given, "must not be negative");
+    if (at || *eps == 0)
+        return true;
+    snprintf(said, sizeof said, "does not say where it is added: write %s behind it",
+             choices("", "@", field->words + 1, field->levels - 1, places));
+    return fail_part(err, list, field->name, given, said);
+}
+
+static bool parse_field(const char *list, const convention_field *field, const char *given,
+                        ln_convention *convention, error *err)
+{
+    char said[CHOICES_LENGTH];
+    const char *word = given;
+    size_t first = field->eps, level = first; /* the first level of eps is that there is none */
+    double eps = 0;
+    if (field->eps && !parse_eps(list, field, given, &eps, &word, err))
+        return false;
+    while (word && level < field->levels && strcmp(word, field->words[level]) != 0)
+        level++;
+    if (level == field->levels)
+        return fail_part(err, list, field->eps ? "place of eps" : field->name, word,
+                         field->expected ? field->expected
+                                         : choices("must be ", "", field->words + first,
+                                                   field->levels - first, said));
+    /* eps 0 is the same wherever it is added: one convention has one form. */
+    convention_set_level(field, field->eps && eps == 0 ? 0 : level, convention);
+    if (field->eps)
+        convention->eps = eps > 0 ? eps : 0;
+    return true;
+}
+
+/* One KEY=VALUE. `seen` has a bit for each field that came before. */
+static bool parse_pair(const char *list, char *pair, unsigned *seen, ln_convention *convention,
+                       error *err)
+{
+    const operation *what = operations[convention->operation];
+    const char *names[sizeof *seen * 8], *key = strsep(&pair, "=");
+    char said[CHOICES_LENGTH];
+    if (!*key && !pair)
+        return fail(err, EXIT_CODE_USAGE,
+                    "convention '%.96s': empty part: a list is KEY=VALUE,KEY=VALUE", list);
+    for (size_t i = 0; i < what->field_count; i++)
+        names[i] = what->fields[i].name;
+    const size_t field = word_find(key, names, what->field_count);
+    if (field == what->field_count)
+        return fail_part(err, list, "unknown key", key,
+                         choices("expected ", "", names, what->field_count, said));
+    if (!pair)
+        return fail_part(err, list, "no value for", key, "write KEY=VALUE");
+    if (*seen & 1u << field)
+        return fail_part(err, list, "repeated key", key, "give each key once");
+    *seen |= 1u << field;
+    return parse_field(list, &what->fields[field], pair, convention, err);
+}
+
+static bool parse_list(const char *given, ln_convention *convention, error *err)
+{
+    static const char of[] = "operation="; /* begins a list of another operation than the first */
+    char *copy = allocate_copy(given, strlen(given) + 1), *rest = copy;
+    ln_convention made = {0};
+    unsigned seen = 0;
+    bool fine = true;
+    while (fine && rest) {
+        bool first = rest == copy;
+        char *pair = strsep(&rest, ",");
+        ln_operation kind;
+        if (first && strncmp(pair, of, strlen(of)) == 0 &&
+            operation_from_name(pair + strlen(of), &kind))
+            made.operation = kind;
+        else
+            fine = parse_pair(given, pair, &seen, &made, err);
+    }
+    free(copy);
+    if (fine)
+        *convention = made;
+    return fine;
+}
+
+static bool fail_preset(const char *given, error *err)
+{
+    const char *names[64];
+    const ln_convention *meant_by[64], *example = &operations[0]->presets[0].convention;
+    char meant[MEANT_LENGTH], list[CONVENTION_MAX_LENGTH];
+    size_t count = 0;
+    for (size_t kind = 0; operations[kind]; kind++)
+        for (size_t i = 0; i < operations[kind]->preset_count && count < 64; i++) {
+            meant_by[count] = &operations[kind]->presets[i].convention;
+            names[count++] = operations[kind]->presets[i].name;
+        }
+    const char *nearest = nearest_word(given, names, count);
+    if (nearest)
+        example = meant_by[word_find(nearest, names, count)];
+    return fail(err, EXIT_CODE_USAGE,
+                "unknown convention '%.96s'%s: expected a preset (see 'lnbench list conventions "
+                "--operation all') or a list such as %s",
+                given, did_you_mean(given, names, count, meant), convention_format(example, list));
+}
+
+const convention_preset *convention_presets(ln_operation kind, size_t *count)
+{
+    *count = operations[kind]->preset_count;
+    return operations[kind]->presets;
+}
+
+bool convention_parse(const char *given, ln_convention *convention, error *err)
+{
+    for (size_t kind = 0; operations[kind]; kind++)
+        for (size_t i = 0; i < operations[kind]->preset_count; i++)
+            if (strcmp(given, operations[kind]->presets[i].name) == 0) {
+                *convention = operations[kind]->presets[i].convention;
+                return true;
+            }
+    if (given[0] == '\0')
+        return fail(err, EXIT_CODE_USAGE,
+                    "empty convention: expected a preset (see 'lnbench list conventions') or a "
+                    "list such as ddof=1,eps=1e-6@std,affine=vector");
+    if (!strpbrk(given, "=,@"))
+        return fail_preset(given, err);
+    return parse_list(given, convention, err);
+}
+
+ln_convention convention_named(const char *given)
+{
+    ln_convention convention;
+    error why;
+    if (!convention_parse(given, &convention, &why))
+        die(why.code, "%s", why.message);
+    return convention;
+}
+
+ln_convention convention_for(const char *given, ln_type storage)
+{
+    ln_convention convention = convention_named(given);
+    const operation *what = operations[convention.operation];
+    if (storage == LN_F64 && what->eps_f64 > 0 && strcmp(given, what->presets[0].name) == 0)
+        convention.eps = what->eps_f64;
+    return convention;
+}
+
+const char *convention_format(const ln_convention *convention, char buffer[CONVENTION_MAX_LENGTH])
+{
+    const operation *what = operations[convention->operation];
+    size_t length = 0;
+    bool whole = what == operations[0];
+    if (!whole)
+        length = (size_t)snprintf(buffer, CONVENTION_MAX_LENGTH, "operation=%s", what->name);
+    for (size_t i = 0; i < what->field_count && length < CONVENTION_MAX_LENGTH; i++) {
+        const convention_field *field = &what->fields[i];
+        const char *word = field->words[convention_level(field, convention)];
+        if (!whole && convention_level(field, convention) == 0)
+            continue;
+        char eps[32] = "";
+        bool placed = convention->eps != 0 && convention_level(field, convention) > 0;
+        if (field->eps && placed)
+            number_format(convention->eps, eps);
+        length += (size_t)snprintf(buffer + length, CONVENTION_MAX_LENGTH - length, "%s%s=%s%s%s",
+                                   length ? "," : "", field->name, eps, *eps ? "@" : "",
+                                   field->eps && !placed ? "0" : word);
+    }
+    return buffer;
+}
+
+const char *convention_label(const ln_convention *convention, char buffer[CONVENTION_MAX_LENGTH])
+{
+    const operation *what = operations[convention->operation];
+    for (size_t i = 0; i < what->preset_count; i++)
+        if (convention_equal(&what->presets[i].convention, convention)) {
+            snprintf(buffer, CONVENTION_MAX_LENGTH, "%s", what->presets[i].name);
+            return buffer;
+        }
+    return convention_format(convention, buffer);
+}

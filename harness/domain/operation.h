@@ -15,6 +15,9 @@
 
 #include "base/arena.h"
 #include "domain/case.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
 
 enum {
     ROLES_MOST = 8,
@@ -229,5 +232,105 @@ ln_problem problem_dense(const ln_convention *convention, ln_type storage, ln_ty
                          size_t rows, size_t hidden);
 /* Sets the stride of every table. */
 void problem_set_strides(ln_problem *problem, size_t stride);
+
+/* Conventions as text: presets and lists such as "ddof=1,eps=1e-6@std,affine=vector", by the fields and
+ * presets of their operation (operation.h). */
+
+const convention_preset *convention_presets(ln_operation kind, size_t *count);
+
+/* Reads a preset's name or a list. Keys left out of a list are at their first level: ddof=0, eps=0,
+ * affine=none. A list of another operation than the first begins with "operation=NAME". Errors (usage) name
+ * the part that is wrong, what was expected and the nearest preset. */
+bool convention_parse(const char *given, ln_convention *convention, error *err);
+/* The same for what a user asked for: where it is wrong the program ends (2). */
+ln_convention convention_named(const char *given);
+/* The same for rows of this type: eps of torch-rms is that of the type, as PyTorch has it for eps=None. What is
+ * stored is read without a type: it says its eps. */
+ln_convention convention_for(const char *given, ln_type storage);
+
+/* The canonical list: "ddof=0,eps=1e-05@var,affine=vector" with the shortest decimals, or
+ * "operation=rmsnorm,eps=1e-05@square,weight=w" without keys at their first level; parse reads it back. */
+const char *convention_format(const ln_convention *convention, char buffer[CONVENTION_MAX_LENGTH]);
+
+/* The preset's name where one is equal, else the canonical list: what is stored and printed. */
+const char *convention_label(const ln_convention *convention, char buffer[CONVENTION_MAX_LENGTH]);
+
+/* What stands in an output before a call, so that what was not written shows: NaN of every type, one
+ * kind in y and the sum, another in mean and rstd. A third stands between the rows of an input. */
+
+enum { POISON = 0xff };
+
+/* Byte `at` of a value of mean or rstd, the last two of which tell it. */
+static inline unsigned char statistic_poison(size_t at, size_t size)
+{
+    return at + 1 == size ? 0xff : at + 2 == size ? 0xfd : 0xda;
+}
+
+static inline void poison_statistics(void *data, size_t bytes, size_t size)
+{
+    for (size_t i = 0; i < bytes; i++)
+        ((unsigned char *)data)[i] = statistic_poison(i % size, size);
+}
+
+static inline bool is_statistic_poison(const void *value, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if (((const unsigned char *)value)[i] != statistic_poison(i, size))
+            return false;
+    return true;
+}
+
+/* The same after it was carried to another type, which keeps the first bits of a NaN. */
+static inline bool is_from_statistic_poison(const void *value, size_t size)
+{
+    const unsigned char *byte = value;
+    return byte[size - 1] == 0xff && (byte[size - 2] | 3) == 0xff && byte[size - 2] != 0xff;
+}
+
+/* Between an input's rows: NaN of every type, which keeps its bits in sums and products. */
+static inline void poison_gap(void *data, size_t bytes, size_t size)
+{
+    unsigned char *byte = data;
+    memset(byte, 0x5a, bytes);
+    for (size_t end = size; end <= bytes; end += size) {
+        byte[end - 2] = 0xfb;
+        byte[end - 1] = 0x7f;
+    }
+}
+
+/* Whether it comes from there, whatever its sign. */
+static inline bool is_from_gap(const void *value, size_t size)
+{
+    unsigned char gap[sizeof(double)];
+    poison_gap(gap, size, size);
+    return memcmp(value, gap, size - 1) == 0 &&
+           (((const unsigned char *)value)[size - 1] & 0x7f) == gap[size - 1];
+}
+
+/* Models: shapes of well-known models' LayerNorm or RMSNorm, as their convention says, so that nobody has to look
+ * them up.
+ *
+ *     const model_shape *model = model_find("gpt2-xl");   // hidden 1600, 1024 tokens, torch
+ */
+
+enum { MODEL_PROMPT = 512 }; /* tokens of a prompt */
+
+typedef struct model_shape {
+    const char *name;       /* "gpt2-xl" */
+    const char *title;      /* "GPT-2 1.5B (XL)" */
+    size_t hidden;          /* elements of one normalised row */
+    size_t tokens;          /* rows of one full sequence (context, frames or patches) */
+    const char *convention; /* a preset's name, or a list */
+    const char *source;     /* where hidden, tokens and eps are printed */
+} model_shape;
+
+const model_shape *models(size_t *count);
+
+/* A name of the table; an id of Hugging Face whose model is in it ("openai-community/gpt2"); or a config.json
+ * of Hugging Face, the file or its folder, whose shape stays until the next call. Small and capital letters
+ * are the same. What is none of them ends the program (2) with the nearest name, or what the file lacks. */
+const model_shape *model_find(const char *name);
+/* The type of what was found last, as its config.json has it; NULL: not known. */
+const char *model_dtype(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* RMSNorm's row of the table. */
-#include "domain/convention.h"
+#include "domain/operation.h"
 #include <stddef.h>
 
 static bool has_weight(const ln_convention *convention)

@@ -3,34 +3,29 @@
 #include <stdio.h>
 #include <string.h>
 
-#define WORD(word)                                                                                 \
-    {                                                                                              \
-        word, "", word                                                                             \
-    }
-#define REASON(word, reason)                                                                       \
-    {                                                                                              \
-        word, reason, word " (" reason ")"                                                         \
-    }
-
+/* Every verdict: its word, its reason, both as a phrase, and the exit code that it alone would ask for. */
+#define WORD(word) word, "", word
+#define REASON(word, reason) word, reason, word " (" reason ")"
 static const struct {
     const char *word, *reason, *phrase;
+    exit_code code;
 } verdicts[VERDICT_COUNT] = {
-    [VERDICT_PENDING] = {NULL, "", "not judged"},
-    [VERDICT_RIGHT] = WORD("pass"),
-    [VERDICT_RIGHT_NO_BOUND] = REASON("pass", "no bound"),
-    [VERDICT_LIMIT] = REASON("type-limited", "inaccurate"),
-    [VERDICT_LIMIT_CLASS] = REASON("type-limited", "wrong-class"),
-    [VERDICT_INACCURATE] = REASON("fail", "inaccurate"),
-    [VERDICT_WRONG_CLASS] = REASON("fail", "wrong-class"),
-    [VERDICT_OVERRUN] = REASON("fail", "overrun"),
-    [VERDICT_INPUT_MODIFIED] = REASON("fail", "input-modified"),
-    [VERDICT_STATE_CHANGED] = REASON("fail", "state-changed"),
-    [VERDICT_NONDETERMINISTIC] = REASON("fail", "nondeterministic"),
-    [VERDICT_CRASHED] = REASON("fail", "crashed"),
-    [VERDICT_TIMEOUT] = REASON("fail", "timeout"),
-    [VERDICT_DECLINED] = WORD("unsupported"),
-    [VERDICT_LOST] = WORD("missing"),
-    [VERDICT_NOT_JUDGED] = {NULL, "", "not judged"},
+    [VERDICT_PENDING] = {NULL, "", "not judged", EXIT_CODE_FINE},
+    [VERDICT_RIGHT] = {WORD("pass"), EXIT_CODE_FINE},
+    [VERDICT_RIGHT_NO_BOUND] = {REASON("pass", "no bound"), EXIT_CODE_FINE},
+    [VERDICT_LIMIT] = {REASON("type-limited", "inaccurate"), EXIT_CODE_FINE},
+    [VERDICT_LIMIT_CLASS] = {REASON("type-limited", "wrong-class"), EXIT_CODE_FINE},
+    [VERDICT_INACCURATE] = {REASON("fail", "inaccurate"), EXIT_CODE_ACCURACY},
+    [VERDICT_WRONG_CLASS] = {REASON("fail", "wrong-class"), EXIT_CODE_ACCURACY},
+    [VERDICT_OVERRUN] = {REASON("fail", "overrun"), EXIT_CODE_KERNEL_FAILED},
+    [VERDICT_INPUT_MODIFIED] = {REASON("fail", "input-modified"), EXIT_CODE_KERNEL_FAILED},
+    [VERDICT_STATE_CHANGED] = {REASON("fail", "state-changed"), EXIT_CODE_KERNEL_FAILED},
+    [VERDICT_NONDETERMINISTIC] = {REASON("fail", "nondeterministic"), EXIT_CODE_KERNEL_FAILED},
+    [VERDICT_CRASHED] = {REASON("fail", "crashed"), EXIT_CODE_KERNEL_FAILED},
+    [VERDICT_TIMEOUT] = {REASON("fail", "timeout"), EXIT_CODE_KERNEL_FAILED},
+    [VERDICT_DECLINED] = {WORD("unsupported"), EXIT_CODE_FINE},
+    [VERDICT_LOST] = {WORD("missing"), EXIT_CODE_FINE},
+    [VERDICT_NOT_JUDGED] = {NULL, "", "not judged", EXIT_CODE_INCONCLUSIVE},
 };
 
 const char *verdict_word(verdict_kind kind)
@@ -85,23 +80,20 @@ bool verdict_is_fault(verdict_kind kind)
 const char *verdict_describe(const case_verdict *verdict, char *buffer, size_t size)
 {
     const char *phrase = verdict_phrase(verdict->kind);
-    int length = (int)strlen(phrase);
+    bool reason = verdict_reason(verdict->kind)[0] != '\0';
     if (!verdict->detail[0] || verdict->kind == VERDICT_RIGHT)
         snprintf(buffer, size, "%s", phrase);
-    else if (verdict_reason(verdict->kind)[0])
-        snprintf(buffer, size, "%.*s: %s)", length - 1, phrase, verdict->detail);
-    else
-        snprintf(buffer, size, "%s (%s)", phrase, verdict->detail);
+    else /* the detail goes into the brackets of the reason */
+        snprintf(buffer, size, "%.*s%s%s)", (int)strlen(phrase) - reason, phrase,
+                 reason ? ": " : " (", verdict->detail);
     return buffer;
 }
 
 const char *verdict_why(const case_verdict *verdict, char *buffer, size_t size)
 {
-    const char *reason = verdict_reason(verdict->kind);
-    if (verdict->detail[0])
-        snprintf(buffer, size, "%s (%s)", reason, verdict->detail);
-    else
-        snprintf(buffer, size, "%s", reason);
+    bool more = verdict->detail[0] != '\0';
+    snprintf(buffer, size, "%s%s%s%s", verdict_reason(verdict->kind), more ? " (" : "",
+             verdict->detail, more ? ")" : "");
     return buffer;
 }
 
@@ -136,38 +128,18 @@ void verdict_say(case_verdict *verdict, const char *format, ...)
 int verdict_telling(const case_verdict *verdict)
 {
     const char *detail = verdict->detail;
-    switch (verdict->kind) {
-    case VERDICT_INACCURATE:
-    case VERDICT_WRONG_CLASS:
-    case VERDICT_NONDETERMINISTIC:
-        return strstr(detail, SAYS_MISTAKE) || strstr(detail, SAYS_UNWRITTEN) ||
-                       strstr(detail, SAYS_FROM_GAP)
-                   ? 4
-               : strstr(detail, "column") ? 2
-                                          : 1;
-    default:
+    if (verdicts[verdict->kind].code != EXIT_CODE_ACCURACY &&
+        verdict->kind != VERDICT_NONDETERMINISTIC)
         return verdict_is_fault(verdict->kind) ? 4 : 0;
-    }
+    if (strstr(detail, SAYS_MISTAKE) || strstr(detail, SAYS_UNWRITTEN) ||
+        strstr(detail, SAYS_FROM_GAP))
+        return 4;
+    return strstr(detail, "column") ? 2 : 1;
 }
 
 exit_code verdict_exit_code(const case_verdict *verdict)
 {
-    switch (verdict->kind) {
-    case VERDICT_INACCURATE:
-    case VERDICT_WRONG_CLASS:
-        return EXIT_CODE_ACCURACY;
-    case VERDICT_OVERRUN:
-    case VERDICT_INPUT_MODIFIED:
-    case VERDICT_STATE_CHANGED:
-    case VERDICT_NONDETERMINISTIC:
-    case VERDICT_CRASHED:
-    case VERDICT_TIMEOUT:
-        return EXIT_CODE_KERNEL_FAILED;
-    case VERDICT_NOT_JUDGED:
-        return EXIT_CODE_INCONCLUSIVE;
-    default:
-        return EXIT_CODE_FINE;
-    }
+    return verdicts[verdict->kind].code;
 }
 
 exit_code worse_exit_code(exit_code a, exit_code b)

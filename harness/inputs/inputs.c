@@ -16,10 +16,10 @@
  * Offset rows are made in each type, since the largest kappa is a matter of its
  * precision. NaN keep sign and payload as far as there is room. */
 #include "inputs/inputs.h"
-#include "base/allocate.h"
-#include "base/random.h"
+#include "base/arena.h"
+#include "base/hash.h"
 #include "base/text.h"
-#include "domain/convention.h"
+#include "domain/operation.h"
 #include "exact/scale.h"
 #include "inputs/worst.h"
 #include <ctype.h>

@@ -2,7 +2,7 @@
  * it should be, die() says what was expected. */
 #include "inputs/tensor.h"
 #include "base/die.h"
-#include "base/files.h"
+#include "base/program.h"
 #include "inputs/inputs.h"
 #include "metrics/storage.h"
 #include <errno.h>

@@ -1,11 +1,11 @@
 /* Adversarial rows: their text, and the inputs that are made of it. */
 #include "inputs/worst.h"
-#include "base/allocate.h"
+#include "base/arena.h"
 #include "base/die.h"
 #include "base/hash.h"
 #include "base/text.h"
-#include "base/files.h"
-#include "domain/convention.h"
+#include "base/program.h"
+#include "domain/operation.h"
 #include "metrics/storage.h"
 #include <dirent.h>
 #include <errno.h>

@@ -1,11 +1,10 @@
 /* A judge, blocks of rows with their exact answers and with what each row may be off, and an output against a
  * block, row by row: classes, bounds, metrics, the verdict. Then gradients, and tolerances. */
-#include "base/allocate.h"
+#include "base/arena.h"
 #include "base/die.h"
 #include "base/hash.h"
 #include "base/text.h"
-#include "domain/convention.h"
-#include "domain/poison.h"
+#include "domain/operation.h"
 #include "exact/scale.h"
 #include "inputs/inputs.h"
 #include "judge/judging.h"

@@ -174,8 +174,7 @@ typedef struct case_judgement {
     double bound_row_ulp;    /* largest over the rows; infinite: no claim for one of them; NaN: no
                              bound */
     double probable_row_ulp; /* likewise of probable bounds; NaN: none, or not asked for */
-    unsigned
-        varies; /* the axes of domain/reproducible.h along which the bits were seen to differ */
+    unsigned varies;      /* the axes of domain/kernel.h along which the bits were seen to differ */
     uint64_t output_hash; /* FNV-1a of all that came out: y, statistics */
     void *computed;       /* rows x hidden, as in timing; the judge's, good until its next call */
     judged_row *by_row;   /* likewise, a row each; meaningful where metrics.elements > 0 */

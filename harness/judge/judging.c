@@ -1,7 +1,7 @@
 /* The table of operations, what sums cost whatever is summed, and what a row may be off. The proofs are in
  * layernorm.c and rmsnorm.c. */
 #include "judge/judging.h"
-#include "base/allocate.h"
+#include "base/arena.h"
 
 #define OPERATION(KIND, name) extern const operation_judging name##_judging;
 #include "domain/operations.def"

@@ -1,5 +1,5 @@
 /* What the judge knows of LayerNorm. */
-#include "base/allocate.h"
+#include "base/arena.h"
 #include "judge/judging.h"
 
 static bool layernorm_answer(ln_reference *reference, const judge_block *block, size_t row)

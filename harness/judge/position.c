@@ -1,5 +1,5 @@
 #include "judge/position.h"
-#include "base/allocate.h"
+#include "base/arena.h"
 #include "exact/scale.h"
 #include <stdio.h>
 

@@ -1,12 +1,12 @@
 /* Which cases a run has: which kernels, under which conventions, on which inputs and shapes. What is asked for
  * and cannot be had ends the program. */
 #include "run/plan.h"
-#include "base/allocate.h"
+#include "base/arena.h"
 #include "base/die.h"
 #include "base/hash.h"
 #include "base/text.h"
-#include "domain/convention.h"
-#include "domain/reproducible.h"
+#include "domain/operation.h"
+#include "domain/kernel.h"
 #include "inputs/inputs.h"
 #include "inputs/worst.h"
 #include <sched.h>

@@ -3,10 +3,10 @@
  * and a judge each, as there are processors for them. Cases are dealt out in the order of the plan
  * and stored in that order, so that what is stored does not tell how many lanes there were. */
 #include "run/session.h"
-#include "base/allocate.h"
+#include "base/arena.h"
 #include "base/program.h"
 #include "conformance/conformance.h"
-#include "domain/kernel_json.h"
+#include "domain/kernel.h"
 #include "inputs/worst.h"
 #include <pthread.h>
 #include <sched.h>

@@ -10,7 +10,7 @@
 #ifndef LNBENCH_SESSION_H
 #define LNBENCH_SESSION_H
 
-#include "base/progress.h"
+#include "base/output.h"
 #include "conformance/conformance.h"
 #include "run/plan.h"
 #include "store/store.h"

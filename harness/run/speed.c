@@ -1,10 +1,10 @@
 /* The speed half of a run. Times the speed groups: judges the two blocks, then measures in several fresh worker processes,
  * all kernels and both roofs interleaved. */
-#include "base/allocate.h"
+#include "base/arena.h"
 #include "base/program.h"
 #include "conformance/conformance.h"
 #include "domain/operation.h"
-#include "domain/promise.h"
+#include "domain/kernel.h"
 #include "run/session.h"
 #include <math.h>
 #include <string.h>

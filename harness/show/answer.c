@@ -1,11 +1,10 @@
 /* Makes the answer of a run: which columns and rows its table has, which kernel it recommends, and the sentences that
  * say so. The sentences take every figure from a row of the answer, so that they and the table agree. */
 #include "show/answer.h"
-#include "base/allocate.h"
-#include "base/clean.h"
+#include "base/arena.h"
+#include "base/text.h"
 #include "base/die.h"
-#include "domain/kernel_json.h"
-#include "domain/reproducible.h"
+#include "domain/kernel.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -22,7 +22,7 @@ typedef struct answer_row {
     const char *kernel;
     const char *label;        /* short: without the answer's type and ISA */
     const char *version;      /* of a peer: "oneDNN 2.6.3"; "" */
-    const char *reproducible; /* as domain/reproducible.h has it */
+    const char *reproducible; /* as domain/kernel.h has it */
     const kernel_standing *standing;
     const ranked_kernel *ranked;            /* at the key column */
     const error_sum *all;                   /* of these: its errors on every judged row */

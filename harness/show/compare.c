@@ -1,9 +1,9 @@
 /* Compares two stored runs pair by pair, and decides what the figures of pairs mean: verdicts and exit codes. The
  * pairs are read one after the other, and only those that will be printed stay in memory. */
 #include "show/compare.h"
-#include "base/allocate.h"
+#include "base/arena.h"
 #include "base/hash.h"
-#include "domain/reproducible.h"
+#include "domain/kernel.h"
 #include "store/statistics.h"
 #include "store/run_file.h"
 #include "store/store.h"

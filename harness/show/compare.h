@@ -67,7 +67,7 @@ typedef struct compared_side {
     ln_metrics metrics;    /* of the timed rows */
     double bound_row_ulp;  /* likewise */
     speed_figures speed;   /* without intervals; its processes are those behind the ratio */
-    char reproducible[16]; /* the kernel's class, as domain/reproducible.h has it */
+    char reproducible[16]; /* the kernel's class, as domain/kernel.h has it */
 } compared_side;
 
 /* One kernel, convention, shape and, of stored runs, input. */

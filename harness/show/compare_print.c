@@ -2,7 +2,7 @@
  * customSmallerIsBetter. Each is a relation of the pairs, most of them with sentences around it. */
 #include "show/compare.h"
 #include "domain/operation.h"
-#include "domain/reproducible.h"
+#include "domain/kernel.h"
 #include "show/run_view.h"
 #include <math.h>
 #include <string.h>

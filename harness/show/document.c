@@ -1,8 +1,8 @@
 /* Builds a document block by block, and writes it as one HTML file or as Markdown. */
 #include "show/document.h"
-#include "base/allocate.h"
-#include "base/clean.h"
-#include "base/files.h"
+#include "base/arena.h"
+#include "base/text.h"
+#include "base/program.h"
 
 /* ---- building ---- */
 

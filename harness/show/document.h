@@ -7,7 +7,7 @@
  *     document_free(&page);
  *
  * Texts are UTF-8 with `code`, **strong** and [link](target); a backslash takes the next character
- * as it is. Each %s is taken for a text that is not ours, and cleaned (base/clean.h, FORM_PAGE);
+ * as it is. Each %s is taken for a text that is not ours, and cleaned (base/text.h, FORM_PAGE);
  * "%-s" is for one that has such marks of ours. Tables, titles and commands have none.
  */
 #ifndef LNBENCH_DOCUMENT_H

@@ -5,10 +5,10 @@
  *
  * After an interruption (interrupted()) every function here returns early; what it leaves means nothing. */
 #include "show/duet.h"
-#include "base/allocate.h"
+#include "base/arena.h"
 #include "base/program.h"
 #include "conformance/conformance.h"
-#include "domain/kernel_json.h"
+#include "domain/kernel.h"
 #include "run/session.h"
 #include <errno.h>
 #include <math.h>

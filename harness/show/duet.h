@@ -11,7 +11,7 @@
 #ifndef LNBENCH_DUET_H
 #define LNBENCH_DUET_H
 
-#include "base/progress.h"
+#include "base/output.h"
 #include "judge/judge.h"
 #include "run/plan.h"
 #include "show/compare.h"

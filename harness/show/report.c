@@ -1,10 +1,10 @@
 /* The report of a run: its charts, and one page as HTML and as Markdown, with the answer first, then charts, tables and
  * what is folded up. plots/shown.sql makes the tables of the store that charts and page have in common. */
 #include "show/report.h"
-#include "base/allocate.h"
-#include "base/clean.h"
-#include "base/files.h"
-#include "domain/reproducible.h"
+#include "base/arena.h"
+#include "base/text.h"
+#include "base/program.h"
+#include "domain/kernel.h"
 #include "show/document.h"
 #include "show/result_table.h"
 #include "store/run_file.h"

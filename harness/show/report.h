@@ -17,7 +17,7 @@ typedef struct report_result {
 /* Writes TSV views, draws every chart (SVG, PNG and PDF) into `directory`, which is made where it is
  * missing, with gnuplot and the scripts of plots/, and writes directory/index.html with the charts
  * inlined: one file that can be sent to somebody. The same goes to directory/report.md. Each file
- * appears when it is whole (base/files.h). run: what page_run_add() made of it, for the page; NULL: without. */
+ * appears when it is whole (base/program.h). run: what page_run_add() made of it, for the page; NULL: without. */
 report_result report_write(const run_view *view, const char *plots_directory, const char *directory,
                            const text_buffer *run);
 

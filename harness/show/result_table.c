@@ -1,8 +1,7 @@
 #include "show/result_table.h"
-#include "base/clean.h"
-#include "base/allocate.h"
 #include "base/text.h"
-#include "domain/kernel_json.h"
+#include "base/arena.h"
+#include "domain/kernel.h"
 #include "store/export.h"
 #include "store/store.h"
 #include <math.h>

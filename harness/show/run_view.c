@@ -3,10 +3,9 @@
 #include "show/answer.h"
 #include "store/store.h"
 #include "domain/operation.h"
-#include "base/allocate.h"
-#include "domain/kernel_json.h"
-#include "domain/metric_fields.h"
-#include "domain/reproducible.h"
+#include "base/arena.h"
+#include "domain/kernel.h"
+#include "domain/case.h"
 #include "base/text.h"
 #include <math.h>
 #include <string.h>

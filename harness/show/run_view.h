@@ -11,10 +11,9 @@
 typedef struct view_case {
     const stored_case *stored;
     speed_figures speed;
-    const char *label; /* of its kernel; NULL: not known */
-    const char
-        *reproducibility; /* of its kernel, as domain/reproducible.h has it; NULL: not known */
-    const char *regime;   /* "L1", "L2", "L3", "DRAM" on the machine of the run */
+    const char *label;           /* of its kernel; NULL: not known */
+    const char *reproducibility; /* of its kernel, as domain/kernel.h has it; NULL: not known */
+    const char *regime;          /* "L1", "L2", "L3", "DRAM" on the machine of the run */
 } view_case;
 
 typedef struct run_view {
@@ -63,7 +62,7 @@ const char *view_error_words(const run_view *view, const error_sum *sum, ln_type
 /* In words; in JSON "verdict" (null: not judged), "reason" and "detail" (EACH_MEMBER). */
 relation_value as_verdict(const case_verdict *verdict);
 json_t *verdict_json(const case_verdict *verdict); /* the same members */
-/* A word of domain/reproducible.h. */
+/* A word of domain/kernel.h. */
 relation_value as_class(const char *word);
 json_t *json_facts(const machine_facts *machine); /* an object of strings */
 

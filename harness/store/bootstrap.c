@@ -1,5 +1,5 @@
-#include "base/random.h"
-#include "base/allocate.h"
+#include "base/hash.h"
+#include "base/arena.h"
 #include "store/bootstrap.h"
 #include <math.h>
 #include <stdlib.h>

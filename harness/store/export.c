@@ -1,11 +1,10 @@
 #include "store/export.h"
-#include "base/allocate.h"
-#include "base/clean.h"
-#include "base/die.h"
+#include "base/arena.h"
 #include "base/text.h"
+#include "base/die.h"
 #include "benchmark_sql.h" /* the files of the same names, as bytes */
 #include "cases_sql.h"
-#include "domain/metric_fields.h"
+#include "domain/case.h"
 #include "domain/machine.h"
 #include "store/store.h"
 #include <math.h>

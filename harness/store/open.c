@@ -1,9 +1,9 @@
 /* Opening the store: what kind of file it is, of which format, in which way it can be had, and making the tables of a
  * fresh one. A file may come from a stranger, and one that is refused stays as it was. */
 #include "store/internal.h"
-#include "base/allocate.h"
+#include "base/arena.h"
 #include "base/text.h"
-#include "domain/metric_fields.h"
+#include "domain/case.h"
 #include "schema_sql.h" /* the files of the same names, as bytes */
 #include "views_sql.h"
 #include <errno.h>

@@ -2,8 +2,8 @@
  * `lnbench import` takes those of a file, which may be a stranger's. Such a file is packed by xz or not, or stands in a
  * report's page. */
 #include "store/run_file.h"
-#include "base/allocate.h"
-#include "base/files.h"
+#include "base/arena.h"
+#include "base/program.h"
 #include "base/hash.h"
 #include "copy_sql.h" /* copy.sql, as bytes */
 #include "store/internal.h"

@@ -1,8 +1,8 @@
 /* Scripts: SQL over the views, for charts, pages and exports, and the functions of ours that it has beside SQLite's. No
  * view uses these, so that other programs read the views as we do. */
-#include "base/allocate.h"
+#include "base/arena.h"
 #include "base/text.h"
-#include "domain/convention.h"
+#include "domain/operation.h"
 #include "domain/kernel.h"
 #include "exact/apart.h"
 #include "store/internal.h"

@@ -8,7 +8,7 @@
  * both sides of the ratio. The ratios are then summed up like times.
  */
 #include "store/speed.h"
-#include "base/allocate.h"
+#include "base/arena.h"
 #include "domain/operation.h"
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #define LNBENCH_SPEED_H
 
 #include "store/bootstrap.h"
-#include "domain/stored_case.h"
+#include "domain/case.h"
 
 /* Speed of cases[index]: median time over the processes' medians, 95 % percentile interval by a
  * bootstrap that resamples processes first, then repetitions within each (B = 2000, seeded from the

@@ -1,5 +1,5 @@
 #include "store/standing.h"
-#include "base/allocate.h"
+#include "base/arena.h"
 #include "base/text.h"
 #include "recommended_sql.h" /* the files of the same names, as bytes */
 #include "standing_sql.h"

@@ -1,7 +1,7 @@
 /* Statements of the store: prepared at their first use, their parameters bound, their rows moved into structs, and what
  * is said where SQLite fails. */
 #include "store/internal.h"
-#include "base/allocate.h"
+#include "base/arena.h"
 #include "base/text.h"
 #include <errno.h>
 #include <math.h>

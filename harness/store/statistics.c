@@ -1,5 +1,5 @@
 #include "store/statistics.h"
-#include "base/allocate.h"
+#include "base/arena.h"
 #include "store/bootstrap.h"
 #include <math.h>
 

@@ -1,13 +1,12 @@
 /* What the store keeps of runs: written as it is measured, read back, and looked after. Opening is in open.c, statements
  * and records are in statements.c; what is asked of a run beyond its own rows is in standing.c and the views. */
 #include "store/internal.h"
-#include "base/allocate.h"
+#include "base/arena.h"
 #include "base/hash.h"
 #include "base/relation.h"
 #include "base/text.h"
-#include "domain/kernel_json.h"
-#include "domain/metric_fields.h"
-#include "domain/reproducible.h"
+#include "domain/kernel.h"
+#include "domain/case.h"
 #include "inputs/inputs.h"
 #include "inputs/worst.h"
 #include "pairs_sql.h" /* the files of the same names, as bytes */

@@ -13,7 +13,7 @@
 
 #include "base/relation.h"
 #include "domain/operation.h"
-#include "domain/stored_case.h"
+#include "domain/case.h"
 #include "domain/machine.h"
 
 typedef struct result_store result_store;
@@ -185,7 +185,7 @@ bool store_case(result_store *store, int64_t id, stored_case *found);
 stored_cases store_timed_cases(result_store *store, int64_t run, int64_t process, bool ended);
 
 /* A case of two runs. base, new: its number, 0: that run neither has it nor was requested to. missing: which part
- * of it is missing (ASKED_TO_JUDGE, ASKED_TO_TIME), and why. class: the kernel's, as domain/reproducible.h has it. */
+ * of it is missing (ASKED_TO_JUDGE, ASKED_TO_TIME), and why. class: the kernel's, as domain/kernel.h has it. */
 typedef struct stored_pair {
     case_key key;
     uint64_t base, new;

@@ -2,7 +2,7 @@
 #ifndef LNBENCH_TESTS_BLOCK_H
 #define LNBENCH_TESTS_BLOCK_H
 
-#include "domain/convention.h"
+#include "domain/operation.h"
 #include "judge/judge.h"
 #include "test.h"
 

@@ -2,7 +2,7 @@
 #ifndef LNBENCH_JUDGED_H
 #define LNBENCH_JUDGED_H
 
-#include "domain/metric_fields.h"
+#include "domain/case.h"
 #include "store/store.h"
 #include <string.h>
 

@@ -41,10 +41,9 @@ static inline int judging_stop(void **state)
 
 static inline const kernel_entry *kernel_named(const char *name)
 {
-    error err = {0};
-    const kernel_entry *kernel = kernel_find(&kernels, name, &err);
+    const kernel_entry *kernel = kernel_find(&kernels, name);
     if (!kernel)
-        fail_msg("%s", err.message);
+        fail_msg("no kernel %s", name);
     return kernel;
 }
 

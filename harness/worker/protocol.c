@@ -1,6 +1,6 @@
 #include "worker/protocol.h"
 #include "base/program.h"
-#include "base/random.h"
+#include "base/hash.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,9 +1,8 @@
 #include "worker/worker.h"
-#include "base/allocate.h"
+#include "base/arena.h"
 #include "base/program.h"
 #include "base/hash.h"
-#include "base/files.h"
-#include "base/progress.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "domain/machine.h"
 #include <ctype.h>

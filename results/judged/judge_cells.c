@@ -7,8 +7,8 @@
  * A place is few (1 to 3 rows), caches or memory. A line has call, ISA, hidden, place, kernel, the largest row
  * ULP, its family, the seed. LNBENCH_WORKER and LNBENCH_LIBRARY say what runs. Exit codes are those of lnbench; 5: a
  * cell breaks its promise. */
-#include "base/allocate.h"
-#include "domain/promise.h"
+#include "base/arena.h"
+#include "domain/kernel.h"
 #include "conformance/internal.h"
 #include "inputs/inputs.h"
 #include "worker/worker.h"
@@ -224,12 +224,12 @@ static bool judge_all(bench *at, error *err)
 
 static bool judge_one(bench *at, char **cell, error *err)
 {
-    const kernel_entry *call = kernel_find(&at->kernels, cell[0], err);
+    const kernel_entry *call = kernel_find(&at->kernels, cell[0]);
     call_place place = PLACE_FEW;
     while (place < PLACE_MEMORY && strcmp(places[place], cell[2]) != 0)
         place++;
     if (!call)
-        return false;
+        return fail(err, EXIT_CODE_USAGE, "no kernel %s", cell[0]);
     make_rows(at, call->facts.storage, call->facts.param, strtoul(cell[1], NULL, 10));
     return judge_cell(at, call, place, err);
 }

@@ -1,7 +1,6 @@
 /* No child outlives its deadline or an interruption, and nothing that it started. */
 #include "base/program.h"
-#include "base/progress.h"
-#include "base/files.h"
+#include "base/output.h"
 #include "scratch.h"
 #include "test.h"
 #include <signal.h>

@@ -1,7 +1,6 @@
 /* die(): the line, the exit code, and what ends with the program. */
 #include "base/die.h"
 #include "base/program.h"
-#include "base/files.h"
 #include "scratch.h"
 #include <pthread.h>
 #include <signal.h>

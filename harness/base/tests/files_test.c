@@ -1,5 +1,5 @@
 /* Files that appear when they are whole, and leave nothing behind when they are not. */
-#include "base/files.h"
+#include "base/program.h"
 #include "scratch.h"
 #include <dirent.h>
 

@@ -1,6 +1,6 @@
 /* Text from outside on its way out: nothing a terminal obeys, nothing a spreadsheet computes. */
-#include "base/clean.h"
-#include "base/progress.h"
+#include "base/text.h"
+#include "base/output.h"
 #include "test.h"
 #include <stdio.h>
 #include <stdlib.h>

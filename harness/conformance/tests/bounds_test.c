@@ -3,7 +3,7 @@
  * the kernel only computes (rstd, gamma * rstd, the mean, squares) underflows, overflows or loses
  * its digits somewhere. Then rows at the range's lower end, where what is not 0 may round to it.
  * Arguments: how many blocks, and where the numbers begin. */
-#include "base/random.h"
+#include "base/hash.h"
 #include "metrics/storage.h"
 #include "block.h"
 #include "judging.h"

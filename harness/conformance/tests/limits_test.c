@@ -3,7 +3,7 @@
  *
  * usage: limits_test [RUNS]; a run is a row of each kind and type through all honest kernels. The
  * figures of docs/conformance.md: limits_test 10000. */
-#include "base/random.h"
+#include "base/hash.h"
 #include "faults/faults.h"
 #include "judge/judging.h"
 #include "judge/position.h"

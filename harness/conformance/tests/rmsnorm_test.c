@@ -1,6 +1,6 @@
 /* RMSNorm: kernels that are right stay so under every convention, and planted mistakes are
  * caught and named. */
-#include "domain/convention.h"
+#include "domain/operation.h"
 #include "conformance/internal.h"
 #include "judging.h"
 #include "judge/judge.h"

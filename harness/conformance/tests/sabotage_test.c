@@ -1,7 +1,7 @@
 /* A gate is trusted only after it has been seen to catch planted faults: every broken kernel of
  * sabotage_plugin.c, and some of faults.def, must get the right verdict, and every good kernel of the table a good one on
  * every input. */
-#include "domain/convention.h"
+#include "domain/operation.h"
 #include "inputs/inputs.h"
 #include "block.h"
 #include "judging.h"

@@ -1,5 +1,5 @@
 /* Conventions as text: what is read, what is refused and with which words. */
-#include "domain/convention.h"
+#include "domain/operation.h"
 #include "hayai-c/tests/comma_locale.h"
 #include "test.h"
 

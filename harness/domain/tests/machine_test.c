@@ -150,7 +150,7 @@ TEST_WITH(test_facts, create, destroy)
     machine_free(&machine);
 }
 
-/* AMD's and the old control groups' files, and a processor that tells less. */
+/* AMD's files, and a processor that tells less. */
 TEST_WITH(test_other_files, create, destroy)
 {
     put(*state, "/proc/cpuinfo",
@@ -182,22 +182,11 @@ TEST_WITH(test_control_groups, create, destroy)
         {GROUPS "/box/inner/memory.max", "max\n", "0.50", "none", -1},
         {GROUPS "/box/memory.max", "1048576\n", "0.50", "1048576", -1},
         {GROUPS "/box/inner/memory.events", "oom 4\noom_kill 3\n", "0.50", "1048576", 3},
-        /* v1 beside it, each controller with a group of its own. */
-        {"/proc/self/cgroup", "3:memory:/m/n\n2:cpu,cpuacct:/c\n0::/box\n", "unknown", "unknown",
-         -1},
-        {GROUPS "/cpu/c/cpu.cfs_quota_us", "-1\n", "none", "unknown", -1},
-        {GROUPS "/cpu/c/cpu.cfs_quota_us", "30000\n", "unknown", "unknown", -1},
-        {GROUPS "/cpu/c/cpu.cfs_period_us", "100000\n", "0.30", "unknown", -1},
-        {GROUPS "/memory/m/memory.limit_in_bytes", "9223372036854771712\n", "0.30", "none", -1},
-        {GROUPS "/memory/m/n/memory.limit_in_bytes", "4096\n", "0.30", "4096", -1},
-        {GROUPS "/memory/m/memory.limit_in_bytes", "1024\n", "0.30", "1024", -1},
-        {GROUPS "/memory/m/n/memory.oom_control", "under_oom 0\noom_kill 7\n", "0.30", "1024", 7},
-        /* A mount elsewhere, which shows the container's group as its root. */
-        {"/proc/self/mountinfo", "35 31 0:32 /m /groups rw shared:7 - cgroup none rw,memory\n",
-         "0.30", "unknown", -1},
-        {"/groups/n/memory.limit_in_bytes", "2048\n", "0.30", "2048", -1},
-        {"/groups/memory.limit_in_bytes", "512\n", "0.30", "512", -1},
-        {"/proc/self/cgroup", "3:memory:/../x\n0::/box\n", "1.50", "unknown", -1},
+        /* A container that sees its own group as the root, and one beyond what can be seen. */
+        {"/proc/self/cgroup", "4:memory:/m\n0::/outer/own\n", "unknown", "unknown", -1},
+        {GROUPS "/memory.max", "2048\n", "unknown", "2048", -1},
+        {GROUPS "/cpu.max", "30000 100000\n", "0.30", "2048", -1},
+        {"/proc/self/cgroup", "0::/../x\n", "unknown", "unknown", -1},
     };
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         put(*state, steps[i].path, steps[i].content);

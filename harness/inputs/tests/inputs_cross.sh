@@ -33,9 +33,9 @@ void input_rows_of_file(const char *a, ln_type b, size_t c, size_t d, size_t e, 
     -DLNBENCH_SOURCE_WORST='""' \
     -I "$harness" -I "$source/kernels/include" -I "$source/reference" \
     "$harness"/inputs/tests/inputs_golden.c "$harness"/inputs/[!t]*.c "$directory"/no_files.c \
-    "$harness"/domain/case.c "$harness"/domain/convention.c "$harness"/domain/operation.c \
+    "$harness"/domain/case.c "$harness"/domain/metric_list.c "$harness"/domain/operation.c \
     "$harness"/domain/layernorm.c "$harness"/domain/rmsnorm.c "$harness"/domain/verdict.c \
-    "$harness"/base/die.c "$harness"/base/text.c "$harness"/base/arena.c "$harness"/base/files.c \
+    "$harness"/base/die.c "$harness"/base/hash.c "$harness"/base/text.c "$harness"/base/arena.c \
     "$harness"/base/program.c "$source"/reference/metrics/storage.c \
     -lm -o "$directory/golden" || exit 1
 "$@" "$directory/golden"

@@ -2,7 +2,7 @@
  * the same with every compiler, at every optimisation and on every machine. Needs nothing but libc
  * and libm, so that inputs_cross.sh can build it for others; --print prints the table anew, after a
  * change that is meant (then every stored run's inputs are others: say so in the change). */
-#include "domain/convention.h"
+#include "domain/operation.h"
 #include "inputs/inputs.h"
 #include <inttypes.h>
 #include <stdio.h>

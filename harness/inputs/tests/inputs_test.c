@@ -1,5 +1,5 @@
 /* Inputs: families against what they promise at every length and in every type. (What each promises of its values was held against the bits that inputs_golden keeps.) */
-#include "domain/convention.h"
+#include "domain/operation.h"
 #include "inputs/inputs.h"
 #include "inputs/tensor.h"
 #include "metrics/storage.h"

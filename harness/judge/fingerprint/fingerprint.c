@@ -4,11 +4,11 @@
  * Rows of +-s in turn have the biased variance s^2 exactly (odd rows, with a 0 at their end, s^2 (N - 1) /
  * N), so a power of two s near an eps, or near its root, is where places and sizes of eps show. */
 #include "judge/fingerprint/fingerprint.h"
-#include "base/allocate.h"
+#include "base/arena.h"
 #include "base/die.h"
 #include "base/text.h"
 #include "certify/rms_row.h"
-#include "domain/convention.h"
+#include "domain/operation.h"
 #include "exact/scale.h"
 #include "judge/judging.h"
 #include <stdio.h>

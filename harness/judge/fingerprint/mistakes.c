@@ -3,7 +3,7 @@
  * variance, and at no other. So each wrong row gives the set of the mistakes whose result it is, to within
  * what rounding may take, and of these the ones from which the right row is far; who judges many problems
  * names the one that is left (conformance/covering_run.c). */
-#include "base/allocate.h"
+#include "base/arena.h"
 #include "base/text.h"
 #include "exact/scale.h"
 #include "judge/fingerprint/fingerprint.h"

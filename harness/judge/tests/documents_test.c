@@ -1,6 +1,6 @@
 /* The five documents as tests of the certified reference, each as far as what it prints allows.
  * docs/conventions.md tells whose LayerNorm computes what, and what each document gets wrong. */
-#include "domain/convention.h"
+#include "domain/operation.h"
 #include "inputs/inputs.h"
 #include "certify/reference.h"
 #include "test.h"

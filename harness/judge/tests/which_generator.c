@@ -6,9 +6,9 @@
  * (another name, or none, or a list without the true one), or fewer than 97 % were named of those that the
  * judge's limits say are decided: more than one row, and every other divisor, place and size of eps is
  * further from the true one, on some row, than twice what sums may be off (and, of 16 bits, each step). */
-#include "base/random.h"
+#include "base/hash.h"
 #include "certify/rms_row.h"
-#include "domain/convention.h"
+#include "domain/operation.h"
 #include "judge/judging.h"
 #include "judge/fingerprint/fingerprint.h"
 #include "exact/scale.h"

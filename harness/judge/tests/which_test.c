@@ -1,6 +1,6 @@
 /* Each kind of candidate, made in double by hand, is what is said to have made it. (Textbook kernels in all
  * types: which_generator.c.) */
-#include "base/random.h"
+#include "base/hash.h"
 #include "exact/scale.h"
 #include "judge/fingerprint/fingerprint.h"
 #include "test.h"

@@ -6,11 +6,11 @@
  * Kinds take turns, and types within a kind, so that any few thousand rows hold all of them.
  */
 #include "audit.h"
-#include "base/allocate.h"
+#include "base/arena.h"
 #include "base/die.h"
 #include "inputs/inputs.h"
 #include "inputs/worst.h"
-#include "base/progress.h"
+#include "base/clock.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -12,7 +12,6 @@
 
 #include "base/output.h"
 #include "base/arena.h"
-#include "base/files.h"
 #include "base/program.h"
 #include "base/text.h"
 #include "store/store.h"

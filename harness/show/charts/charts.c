@@ -1,8 +1,6 @@
 /* How each chart gets its tables and drawings. */
 #include "base/program.h"
 #include "show/charts/chart.h"
-#include "base/clean.h"
-#include "base/files.h"
 #include "base/text.h"
 #include "domain/machine.h"
 #include <errno.h>

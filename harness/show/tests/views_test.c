@@ -1,10 +1,10 @@
 /* Views and exports of a stored run: the published keys, strictly JSON, nothing lost. */
 #include "show/run_view.h"
-#include "base/files.h"
+#include "base/program.h"
 #include "store/export.h"
 #include "judged.h"
 #include "store/run_file.h"
-#include "domain/metric_fields.h"
+#include "domain/case.h"
 #include "scratch.h"
 #include "store/internal.h"
 #include <math.h>

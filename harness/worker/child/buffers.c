@@ -7,8 +7,8 @@
  * filled in another one (a memory file that is mapped twice). After the call the mapping waits for the next
  * tensor of its size, full of NaN: who still reads there gets NaN, and who writes there is named by
  * guard_written_waiting(). */
-#include "base/random.h"
-#include "domain/poison.h"
+#include "base/hash.h"
+#include "domain/operation.h"
 #include "worker/child/buffers.h"
 #include <pthread.h>
 #include <stdio.h>

@@ -9,8 +9,8 @@
  *    with another problem, on several threads at once (overlap.c), over several threads (threads.c). Their bits
  *    must be those of the first call.
  * 5. The rows go back to the parent, who alone knows what is right. */
-#include "base/random.h"
-#include "domain/poison.h"
+#include "base/hash.h"
+#include "domain/operation.h"
 #include "worker/child/internal.h"
 #include <dlfcn.h>
 #include <stdio.h>

@@ -7,8 +7,8 @@
  * 3. Each order names a kernel: SUPPORTS, JUDGE (judged_call.c), GROW and CALL_LARGE
  *    (stress.c), BOUND, and those of timing (time.c). Its answer is DONE or FAILED, with a verdict.
  * 4. After a failure lnbench ends the process; the next case has a new one. */
-#include "base/progress.h"
-#include "domain/convention.h"
+#include "base/clock.h"
+#include "domain/operation.h"
 #include "domain/kernel.h"
 #include "worker/child/internal.h"
 #include <dlfcn.h>

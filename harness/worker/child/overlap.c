@@ -6,7 +6,7 @@
  *    thread has made a whole call; that call is interrupted for the third thread, and so on to the last.
  * 3. Step 2 is repeated at other places of the call. After each call its output is compared with the known one.
  */
-#include "base/progress.h"
+#include "base/clock.h"
 #include "worker/child/internal.h"
 #include <errno.h>
 #include <math.h>

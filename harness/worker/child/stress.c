@@ -13,8 +13,8 @@
  * 2. Each output is such a block, too, but has pages of its own, full of NaN, where a row is looked at.
  * 3. prepare(), run() and release() are called once; the floating-point state must be as it was.
  * 4. The rows that are looked at go back to the parent. */
-#include "base/progress.h"
-#include "domain/poison.h"
+#include "base/clock.h"
+#include "domain/operation.h"
 #include "worker/child/internal.h"
 #include <dirent.h>
 #include <stdio.h>

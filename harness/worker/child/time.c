@@ -10,11 +10,9 @@
  * In place, y being x, a call leaves nothing to do again: calls go over copies of x in turn, and
  * when all are used up they are put back, untimed. Its roofs copy each copy onto itself: every byte
  * is read and written once, as by the best kernel. */
-#include "base/counters.h"
+#include "base/clock.h"
 #include "base/hash.h"
-#include "base/random.h"
-#include "base/progress.h"
-#include "domain/poison.h"
+#include "domain/operation.h"
 #include "hayai.h"
 #include "hayai_benchmark.h"
 #include "worker/child/internal.h"

@@ -1,6 +1,8 @@
-#include "domain/kernel_json.h"
-#include "base/relation.h"
+/* A kernel's descriptor as JSON, as a run stores it, and what is read from it again. It stands apart from kernel.c
+ * since liblnjudge has no JSON. */
 #include "domain/kernel.h"
+#include "base/relation.h"
+#include <stdio.h>
 #include <string.h>
 
 static const struct {
@@ -30,16 +32,6 @@ const char *kernel_traits(const kernel_entry *kernel, char buffer[128])
     return buffer[0] ? buffer : "-";
 }
 
-/* The axes along which the bits were seen to differ. */
-static json_t *varies_json(const invariance_result *found)
-{
-    json_t *array = json_array();
-    for (int axis = 0; axis < AXIS_COUNT; axis++)
-        if (found->varies & 1u << axis)
-            json_array_append_new(array, json_string(axis_name((enum invariance_axis)axis)));
-    return array;
-}
-
 /* null where it is not known. */
 static json_t *class_json(reproducibility class)
 {
@@ -62,14 +54,6 @@ void kernel_entry_label(const kernel_entry *kernel, char label[NAME_MAX_LENGTH])
                dtype_name(kernel->facts.storage), kernel->facts.isa, label);
 }
 
-/* Descriptors of older programs do not say it: their runs have one operation. */
-static bool is_of(const json_t *descriptor, ln_operation what)
-{
-    const char *word = json_string_value(json_object_get(descriptor, "operation"));
-    ln_operation kind;
-    return !word || !operation_from_name(word, &kind) || kind == what;
-}
-
 void kernel_labels_set(json_t *kernels, ln_operation what, const char *isa)
 {
     size_t index;
@@ -80,7 +64,10 @@ void kernel_labels_set(json_t *kernels, ln_operation what, const char *isa)
         const char *name = json_string_value(json_object_get(descriptor, "name"));
         const char *version = json_string_value(json_object_get(descriptor, "version"));
         const char *type = json_string_value(json_object_get(descriptor, "io"));
-        if (!name || !is_of(descriptor, what))
+        const char *word = json_string_value(json_object_get(descriptor, "operation"));
+        ln_operation kind =
+            what; /* descriptors of older programs do not say it: their runs have one operation */
+        if (!name || (word && operation_from_name(word, &kind) && kind != what))
             continue;
         make_label(name, version ? version : "", kernel_role_of(kernels, name) == ROLE_PLUGIN,
                    type ? type : "", isa, label);
@@ -92,7 +79,12 @@ json_t *kernel_json(const kernel_entry *kernel, const invariance_result *found)
 {
     static const invariance_result unknown = {0};
     const kernel_facts *facts = &kernel->facts;
-    json_t *traits = json_array();
+    json_t *traits = json_array(), *varies = json_array();
+    if (!found)
+        found = &unknown;
+    for (int axis = 0; axis < AXIS_COUNT; axis++)
+        if (found->varies & 1u << axis)
+            json_array_append_new(varies, json_string(axis_name((invariance_axis)axis)));
     for (size_t i = 0; i < TRAITS; i++)
         if (facts->traits & trait_names[i].bit)
             json_array_append_new(traits, json_string(trait_names[i].name));
@@ -112,10 +104,9 @@ json_t *kernel_json(const kernel_entry *kernel, const invariance_result *found)
         "supported", kernel->unsupported[0] == '\0', "traits", traits, "source", kernel->source,
         "version", kernel->version[0] ? kernel->version : NULL, "unsupported_because",
         kernel->unsupported[0] ? kernel->unsupported : NULL, "object_hash", hash, "bound",
-        facts->has_bound, "reproducibility",
-        class_json(reproducibility_of(found ? found : &unknown)), "declared_reproducibility",
-        class_json(reproducibility_declared(facts)), "varies_with",
-        varies_json(found ? found : &unknown));
+        facts->has_bound, "reproducibility", class_json(reproducibility_of(found)),
+        "declared_reproducibility", class_json(reproducibility_declared(facts)), "varies_with",
+        varies);
 }
 
 const char *descriptor_word(const json_t *kernels, const char *kernel, const char *key)
@@ -132,11 +123,6 @@ const char *descriptor_word(const json_t *kernels, const char *kernel, const cha
     return "";
 }
 
-bool kernel_is_peer(const json_t *kernels, const char *kernel)
-{
-    return descriptor_word(kernels, kernel, "version")[0] != '\0';
-}
-
 bool kernel_is_call(const json_t *kernels, const char *kernel)
 {
     return strcmp(descriptor_word(kernels, kernel, "role"), KERNEL_ROLE_CALL) == 0 &&
@@ -146,7 +132,7 @@ bool kernel_is_call(const json_t *kernels, const char *kernel)
 kernel_role kernel_role_of(const json_t *kernels, const char *kernel)
 {
     const char *source = descriptor_word(kernels, kernel, "source");
-    if (kernel_is_peer(kernels, kernel))
+    if (descriptor_word(kernels, kernel, "version")[0])
         return ROLE_PEER;
     if (source[0] && strcmp(source, "builtin") != 0)
         return ROLE_PLUGIN;
@@ -157,3 +143,22 @@ kernel_role kernel_role_of(const json_t *kernels, const char *kernel)
 }
 
 const char *const kernel_role_words[] = {"", "library", "textbook", "peer", "plugin"};
+
+const char *reproducible_stored(const json_t *kernels, const char *kernel)
+{
+    return reproducibility_word(
+        reproducibility_named(descriptor_word(kernels, kernel, "reproducibility")),
+        reproducibility_named(descriptor_word(kernels, kernel, "declared_reproducibility")));
+}
+
+bool reproducible_everywhere(const json_t *kernels, const char *kernel)
+{
+    const char *isa = reproducibility_name(REPRODUCIBLE_ISA);
+    return strcmp(descriptor_word(kernels, kernel, "reproducibility"), isa) == 0 ||
+           strcmp(descriptor_word(kernels, kernel, "declared_reproducibility"), isa) == 0;
+}
+
+json_t *reproducible_json(const char *word)
+{
+    return class_json(reproducibility_named(word));
+}

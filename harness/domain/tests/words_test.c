@@ -1,5 +1,6 @@
-/* The words of reproducibility classes, from descriptors and from what was found. */
-#include "domain/reproducible.h"
+/* The words of reproducibility classes, and the line that says what was requested, done and lost. */
+#include "domain/coverage.h"
+#include "domain/kernel.h"
 #include "test.h"
 
 static const char descriptors[] =
@@ -71,4 +72,33 @@ TEST(test_json)
     static const char *const unmeasured[] = {"(row)", "-", "strange", NULL};
     for (int i = 0; i < 4; i++)
         assert_true(json_is_null(reproducible_json(unmeasured[i])));
+}
+
+/* ---- coverage ---- */
+
+static void expect_line(const coverage *covered, const char *line)
+{
+    text_buffer out = {0};
+    coverage_add_line(&out, covered, "judged");
+    assert_string_equal(out.bytes, line);
+    text_free(&out);
+}
+
+TEST(nothing_is_lost)
+{
+    expect_line(&(coverage){.asked = 40, .done = 40}, "requested 40, judged 40, missing 0");
+    expect_line(&(coverage){.asked = 40, .done = 37, .declined = 3},
+                "requested 40, judged 37, unsupported 3, missing 0");
+}
+
+TEST(the_first_lost_are_named)
+{
+    coverage covered = {.asked = 5, .done = 1};
+    coverage_lose(&covered, "a", "only in base");
+    expect_line(&covered, "requested 5, judged 1, missing 1: a (only in base)");
+    coverage_lose(&covered, "b", NULL);
+    coverage_lose(&covered, "c", NULL);
+    coverage_lose(&covered, "d", NULL);
+    expect_line(&covered, "requested 5, judged 1, missing 4: a (only in base); b; c; and 1 more");
+    coverage_free(&covered);
 }

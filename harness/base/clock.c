@@ -1,4 +1,4 @@
-#include "base/counters.h"
+#include "base/clock.h"
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <math.h>

@@ -1,0 +1,33 @@
+/* Seconds; and cycles and instructions, as the CPU counts them for one thread in user mode (perf_event_open(2)):
+ * unlike times they hardly change when something else runs. */
+#ifndef LNBENCH_CLOCK_H
+#define LNBENCH_CLOCK_H
+
+#include <stddef.h>
+#include <time.h>
+
+enum { COUNT_CYCLES, COUNT_INSTRUCTIONS, COUNTS };
+
+/* Begins to count for the thread that calls. False: it can't be had, and `why` says why. */
+_Bool counters_open(int counters[COUNTS], char *why, size_t size);
+void counters_close(const int counters[COUNTS]);
+
+/* What was counted so far; NaN where it can't be read. */
+void counters_read(const int counters[COUNTS], double counted[COUNTS]);
+
+/* Wall-clock time that no one sets back. */
+
+static inline double seconds_of(clockid_t clock)
+{
+    struct timespec time;
+    clock_gettime(clock, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* Since some moment in the past. */
+static inline double seconds_now(void)
+{
+    return seconds_of(CLOCK_MONOTONIC);
+}
+
+#endif
