@@ -131,35 +131,29 @@ static bool is_offset(const char *input, double *kappa)
     return true;
 }
 
-void input_check(const char *input)
+void input_check_type(const char *input, ln_type type)
 {
-    double kappa;
-    char part[INPUT_MAX_LENGTH];
     if (strlen(input) >= INPUT_MAX_LENGTH)
         die(EXIT_CODE_USAGE, "input '%.64s...': longer than %d characters: give a shorter path",
             input, INPUT_MAX_LENGTH - 1);
-    const size_t parts = count_parts(input);
-    for (size_t i = 0; parts > 1 && i < parts; i++) {
-        part_of_row(input, i, part);
-        input_check(part);
-    }
-    if (parts == 1 && !input_is_file(input) && !input_is_worst(input) && !family_named(input) &&
-        !is_offset(input, &kappa))
-        die_unknown(input);
-}
-
-void input_check_type(const char *input, ln_type type)
-{
-    double kappa;
-    char part[INPUT_MAX_LENGTH];
-    input_check(input);
     for (size_t i = 0; i < count_parts(input); i++) {
+        char part[INPUT_MAX_LENGTH];
+        double kappa;
         part_of_row(input, i, part);
-        if (type != LN_F32 && is_offset(part, &kappa) && kappa > offset_kappa_most(type))
+        if (input_is_file(part) || input_is_worst(part) || family_named(part))
+            continue;
+        if (!is_offset(part, &kappa))
+            die_unknown(part);
+        if (kappa > offset_kappa_most(type))
             die(EXIT_CODE_USAGE,
                 "input '%.64s': %s can realise kappa from 1 to %g: choose less, or another type",
                 part, dtype_name(type), offset_kappa_most(type));
     }
+}
+
+void input_check(const char *input)
+{
+    input_check_type(input, LN_F32); /* which can have every kappa */
 }
 
 bool case_is_extreme(const case_key *key)
@@ -335,28 +329,21 @@ double offset_kappa_most(ln_type type)
     return type == LN_BF16 ? 1e3 : type == LN_F16 ? 1e4 : type == LN_F64 ? 1e16 : 1e8;
 }
 
-/* kappa of the row that this scale makes, infinite where all its elements are equal; differences
- * from the shift are exact. */
-static double realised_kappa(const offset_place *place, const double *z, double shift, double scale)
-{
-    double sum = 0, squares = 0, n = (double)place->hidden;
-    for (size_t i = 0; i < place->hidden; i++) {
-        double difference = stored_in(place->type, shift + scale * z[i]) - shift;
-        sum += difference;
-        squares += difference * difference;
-    }
-    double mean = shift + sum / n, var = (squares - sum * (sum / n)) / n;
-    return var > 0 ? sqrt(mean * mean / var + 1) : INFINITY;
-}
-
-/* The scale between low and high that comes nearest to kappa: by bisection, since kappa falls where
- * the scale rises. */
+/* The scale between low and high that comes nearest to kappa: by bisection, since kappa falls where the scale
+ * rises. Differences from the shift are exact; of a row whose elements are all equal kappa is infinite. */
 static double search_scale(const offset_place *place, const double *z, double shift, double low,
                            double high, double kappa)
 {
-    double best = high, best_ratio = INFINITY;
-    for (int i = 0; i < SEARCH_STEPS; i++) {
-        double middle = sqrt(low * high), found = realised_kappa(place, z, shift, middle);
+    double best = high, best_ratio = INFINITY, n = (double)place->hidden;
+    for (int step = 0; step < SEARCH_STEPS; step++) {
+        double middle = sqrt(low * high), sum = 0, squares = 0;
+        for (size_t i = 0; i < place->hidden; i++) {
+            double difference = stored_in(place->type, shift + middle * z[i]) - shift;
+            sum += difference;
+            squares += difference * difference;
+        }
+        double mean = shift + sum / n, var = (squares - sum * (sum / n)) / n;
+        double found = var > 0 ? sqrt(mean * mean / var + 1) : INFINITY;
         double ratio = found > kappa ? found / kappa : kappa / found;
         if (ratio < best_ratio) {
             best_ratio = ratio;
@@ -1125,24 +1112,7 @@ static void store_row(ln_type type, const float *from, size_t count, double scal
     }
 }
 
-/* One row of a family that is made element by element. */
-static void family_row(const input_family *family, uint64_t seed, size_t row, size_t hidden,
-                       float *x)
-{
-    /* What these draw is the same in all rows. */
-    const bool fixed = family->stream == STREAM_CANCEL;
-    const bool other_fixed = family->other == STREAM_OUTLIER_CHANNEL;
-    made_element at = {.seed = seed,
-                       .row = row,
-                       .hidden = hidden,
-                       .random = random_row_begin(seed, family->stream, fixed ? 0 : row),
-                       .other = random_row_begin(seed, family->other, other_fixed ? 0 : row)};
-    for (at.i = 0; at.i < hidden; at.i++)
-        x[at.i] = (float)family->element(&at);
-    if (family->finish)
-        family->finish(&at, x);
-}
-
+/* Rows of an input that is no sequence of several. */
 static void rows_of_part(const char *input, ln_type type, uint64_t seed, size_t first, size_t count,
                          size_t hidden, void *x)
 {
@@ -1162,19 +1132,29 @@ static void rows_of_part(const char *input, ln_type type, uint64_t seed, size_t 
     }
     const bool offset = is_offset(input, &kappa);
     double *scratch = allocate(hidden * sizeof *scratch);
-    for (size_t i = 0; i < count; i++) {
-        char *row = (char *)x + i * bytes;
-        const offset_place of_offset = {type,   seed,  first + i,
-                                        hidden, kappa, strcmp(input, "kappa") == 0};
-        float *singles = type == LN_F32 ? (void *)row : (void *)scratch;
+    for (size_t row = first; row < first + count; row++) {
+        void *to = (char *)x + (row - first) * bytes;
+        float *singles = type == LN_F32 ? to : (void *)scratch;
         if (offset) {
-            offset_row(&of_offset, scratch, row);
+            offset_row(&(offset_place){type, seed, row, hidden, kappa, strcmp(input, "kappa") == 0},
+                       scratch, to);
             continue;
         }
-        family_row(family, seed, first + i, hidden, singles);
+        /* What these two draw is the same in all rows. */
+        const size_t random_of = family->stream == STREAM_CANCEL ? 0 : row;
+        const size_t other_of = family->other == STREAM_OUTLIER_CHANNEL ? 0 : row;
+        made_element at = {.seed = seed,
+                           .row = row,
+                           .hidden = hidden,
+                           .random = random_row_begin(seed, family->stream, random_of),
+                           .other = random_row_begin(seed, family->other, other_of)};
+        for (; at.i < hidden; at.i++)
+            singles[at.i] = (float)family->element(&at);
+        if (family->finish)
+            family->finish(&at, singles);
         if (type != LN_F32)
             store_row(type, singles, hidden, scale_for(type, largest_of(singles, hidden)), !printed,
-                      row);
+                      to);
     }
     free(scratch);
 }

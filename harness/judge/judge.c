@@ -34,8 +34,7 @@ void judge_destroy(row_judge *judge)
     free(judge->book.terms);
     free(judge->values);
     free(judge->batch);
-    free(judge->computed);
-    free(judge->by_row);
+    arena_free(&judge->outputs);
     free(judge);
 }
 
@@ -62,29 +61,24 @@ const char *judge_describe_counts(const ln_reference_counts *counts, char *buffe
     return buffer;
 }
 
-/* What was there before need not be kept. */
+/* What was there before is not kept. */
 void judge_reserve(row_judge *judge, const judge_block *block)
 {
-    const size_t bytes = judge_bytes(block), rows = block->rows;
-    if (bytes > judge->bytes) {
-        free(judge->computed);
-        judge->computed = allocate(2 * bytes);
-        judge->other = judge->computed + bytes;
-        judge->bytes = bytes;
-    }
-    if (rows <= judge->rows)
+    arena *memory = &judge->outputs;
+    if (judge_bytes(block) <= judge->bytes && block->rows <= judge->rows)
         return;
-    free(judge->by_row);
-    judge->by_row = allocate(rows * (sizeof *judge->by_row + sizeof *judge->bounds +
-                                     2 * ROLES_MOST * sizeof(double) + sizeof(bool)));
-    judge->bounds = (ln_bound *)(judge->by_row + rows);
-    double *numbers = (double *)(judge->bounds + rows);
+    arena_free(memory);
+    judge->bytes = judge_bytes(block) > judge->bytes ? judge_bytes(block) : judge->bytes;
+    judge->rows = block->rows > judge->rows ? block->rows : judge->rows;
+    judge->computed = arena_new(memory, char, judge->bytes);
+    judge->other = arena_new(memory, char, judge->bytes);
+    judge->by_row = arena_new(memory, judged_row, judge->rows);
+    judge->bounds = arena_new(memory, ln_bound, judge->rows);
+    judge->wrong_rows = arena_new(memory, bool, judge->rows);
     for (size_t i = 0; i < ROLES_MOST; i++) { /* of any operation */
-        judge->given[i] = numbers + 2 * i * rows;
-        judge->rounded[i] = numbers + (2 * i + 1) * rows;
+        judge->given[i] = arena_new(memory, double, judge->rows);
+        judge->rounded[i] = arena_new(memory, double, judge->rows);
     }
-    judge->wrong_rows = (bool *)(numbers + 2 * ROLES_MOST * rows);
-    judge->rows = rows;
 }
 
 /* ---- blocks ---- */

@@ -207,6 +207,7 @@ struct row_judge {
         [NAME_MAX_LENGTH]; /* the kernel that the call of the library took, where it is asked */
     bool upper_halves;     /* the kernel leaves those of vector registers in use */
     judge_settings settings;
+    arena outputs;          /* the memory of what follows, up to by_row */
     char *computed, *other; /* outputs of the block that judge_reserve() made room for */
     /* Outputs of one number a row, by role; all bits set where the kernel left none: as they were given,
      * and as metrics take them, rounded to f32 but for f64 rows. */
@@ -214,8 +215,9 @@ struct row_judge {
     ln_bound *bounds;
     double probable_row_ulp; /* as case_judgement's */
     judged_row *by_row;
-    double *values;                   /* a row, by judge_load_row() */
-    bool *wrong_columns, *wrong_rows; /* of the last row that was described, and of the block */
+    double *values; /* a row, by judge_load_row() */
+    bool *wrong_columns,
+        *wrong_rows; /* of the last row that was described; of the block, in `outputs` */
     size_t bytes, rows,
         hidden; /* that there is room for: of an output, of what each row has, of values */
 };
