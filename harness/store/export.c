@@ -86,18 +86,12 @@ static void add_json(text_buffer *out, json_t *json)
     json_decref(json);
 }
 
-/* An array of objects, a row each. Keys whose value is undefined are left out. */
+/* An array of objects, a row each. */
 static void add_objects(void *array, const stored_table *part)
 {
-    for (size_t row = 0; row < part->rows; row++) {
-        json_t *object = table_object(part, row, part->names[0], part->names[part->columns - 1]),
-               *value;
-        const char *key;
-        void *next;
-        json_object_foreach_safe(object, next, key, value) if (json_is_null(value))
-            json_object_del(object, key);
-        json_array_append_new(array, object);
-    }
+    for (size_t row = 0; row < part->rows; row++)
+        json_array_append_new(
+            array, table_object(part, row, part->names[0], part->names[part->columns - 1]));
 }
 
 /* customSmallerIsBetter: {name, unit, value, extra}. An undefined figure is left out. */

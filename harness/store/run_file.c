@@ -21,23 +21,18 @@ enum {
 /* ---- from one database into another ---- */
 
 /* What goes wrong with the rows is the file's fault; what goes wrong with the disk is not. */
-static _Noreturn void copy_dies(result_store *store, int status, const char *file)
+static void execute(result_store *store, const char *sql, const char *file)
 {
     char message[512];
-    int kind = status & 0xff;
+    int status = sqlite3_exec(store->database, sql, NULL, NULL, NULL), kind = status & 0xff;
+    if (status == SQLITE_OK)
+        return;
     if (kind == SQLITE_FULL || kind == SQLITE_IOERR || kind == SQLITE_BUSY ||
         kind == SQLITE_READONLY)
         store_die(store, status);
     snprintf(message, sizeof message, "%s", sqlite3_errmsg(store->database));
     store_remove_new(store);
     die(EXIT_CODE_ENVIRONMENT, "%s: its runs cannot be taken: %s", file, message);
-}
-
-static void execute(result_store *store, const char *sql, const char *file)
-{
-    int status = sqlite3_exec(store->database, sql, NULL, NULL, NULL);
-    if (status != SQLITE_OK)
-        copy_dies(store, status, file);
 }
 
 static void hash_of_bits(sqlite3_context *context, int count, sqlite3_value **values)

@@ -195,10 +195,11 @@ json_t *table_object(const stored_table *table, size_t row, const char *first, c
     json_t *object = json_object();
     for (size_t i = column_of(table, first); i <= column_of(table, last); i++) {
         const stored_cell *cell = &table->cells[row * table->columns + i];
-        json_object_set_new(object, table->names[i],
-                            cell->kind == CELL_TEXT    ? json_text(cell->text)
-                            : cell->kind == CELL_WHOLE ? json_integer((json_int_t)cell->whole)
-                                                       : json_figure(cell->real));
+        json_t *value = cell->kind == CELL_TEXT    ? json_text(cell->text)
+                        : cell->kind == CELL_WHOLE ? json_integer((json_int_t)cell->whole)
+                                                   : json_figure(cell->real);
+        if (!json_is_null(value))
+            json_object_set_new(object, table->names[i], value);
     }
     return object;
 }

@@ -216,8 +216,7 @@ size_t change_points(const double *values, size_t count, const change_settings *
     search.cuts[0] = 0;
     search.cuts[1] = count;
     for (;;) {
-        for (size_t i = 0; i < count; i++)
-            search.values[i] = values[i];
+        memcpy(search.values, values, count * sizeof *values);
         row_split best = best_of_all(&search);
         if (!(best.distance > 0) || !is_significant(&search, best.distance, &stream))
             break;
@@ -227,8 +226,8 @@ size_t change_points(const double *values, size_t count, const change_settings *
         search.cuts[i + 1] = best.at;
     }
     size_t found = search.segments - 1;
-    for (size_t i = 0; i < found; i++)
-        places[i] = search.cuts[i + 1];
+    if (found > 0)
+        memcpy(places, search.cuts + 1, found * sizeof *places);
     free(search.values);
     free(search.cuts);
     free(search.sums);
