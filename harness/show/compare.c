@@ -76,13 +76,6 @@ static int gravity(const case_verdict *verdict)
                                                   : 0;
 }
 
-/* The gravest verdict stands for the pair's side; of equals the first. */
-static void keep_verdict(case_verdict *kept, const case_verdict *verdict)
-{
-    if (!verdict_is_judged(kept->kind) || gravity(verdict) > gravity(kept))
-        *kept = *verdict;
-}
-
 /* -1: new is more accurate, 1: less. A failure is graver than any error, and a wrong class than
  * any finite one. Else the worst error decides, in row ULP; less than half of one is no answer,
  * since f32 cannot hold it. */
@@ -129,8 +122,11 @@ void pair_compare(arena *memory, comparison_pair *pair, const judged_side sides[
     const case_verdict *old = &sides[BASE].verdict, *now = &sides[NEW].verdict;
     const ln_metrics *base = &sides[BASE].metrics, *new = &sides[NEW].metrics;
     accuracy_tally *tally = &pair->tally;
-    for (int side = 0; side < SIDES; side++)
-        keep_verdict(&pair->sides[side].verdict, &sides[side].verdict);
+    for (int side = 0; side < SIDES; side++) { /* of equally grave verdicts the first stands */
+        case_verdict *kept = &pair->sides[side].verdict;
+        if (!verdict_is_judged(kept->kind) || gravity(&sides[side].verdict) > gravity(kept))
+            *kept = sides[side].verdict;
+    }
     if (!verdict_is_judged(old->kind) || !verdict_is_judged(now->kind)) {
         tally_missing(memory, tally, sides, what);
         return;
@@ -183,20 +179,6 @@ bool pair_is_less_reproducible(const comparison_pair *pair)
     return reproducible_is_less(pair->sides[BASE].reproducible, pair->sides[NEW].reproducible);
 }
 
-/* What --accuracy asks: exact, not a bit differs; no-worse, nothing is less accurate; bound, new keeps its bounds. */
-static bool gate_fails(const comparison_pair *pair, const comparison_settings *settings)
-{
-    switch (settings->gate) {
-    case GATE_EXACT:
-        return pair->tally.differing > 0 || pair_is_less_reproducible(pair);
-    case GATE_NO_WORSE:
-        return pair->tally.worse > 0 && pair_accuracy(pair) != ACCURACY_MORE;
-    case GATE_BOUND:
-        break;
-    }
-    return verdict_exit_code(&pair->sides[NEW].verdict) == EXIT_CODE_ACCURACY;
-}
-
 /* What base fails in, or has and new has not, leaves nothing to compare. */
 exit_code pair_exit_code(const comparison_pair *pair, const comparison_settings *settings)
 {
@@ -205,8 +187,12 @@ exit_code pair_exit_code(const comparison_pair *pair, const comparison_settings 
         return EXIT_CODE_KERNEL_FAILED;
     if ((failure == FAILED_BASE || pair->lost) && !settings->allow_missing)
         return EXIT_CODE_NOT_COMPARABLE;
+    const bool gates[] = {
+        [GATE_EXACT] = pair->tally.differing > 0 || pair_is_less_reproducible(pair),
+        [GATE_NO_WORSE] = pair->tally.worse > 0 && pair_accuracy(pair) != ACCURACY_MORE,
+        [GATE_BOUND] = verdict_exit_code(&pair->sides[NEW].verdict) == EXIT_CODE_ACCURACY};
     exit_code code =
-        settings->accuracy && gate_fails(pair, settings) ? EXIT_CODE_ACCURACY : EXIT_CODE_FINE;
+        settings->accuracy && gates[settings->gate] ? EXIT_CODE_ACCURACY : EXIT_CODE_FINE;
     if (pair->speed == SPEED_SLOWER)
         code = worse_exit_code(code, EXIT_CODE_REGRESSION);
     if (pair->speed == SPEED_INCONCLUSIVE)

@@ -552,21 +552,6 @@ static json_t *comparison_json(arena *memory, const run_comparison *comparison)
         list_words(&comparison->remarks), "machine", json_facts(machine));
 }
 
-/* Every pair and every column; JSON: those pairs, too, that were judged and did not change. */
-static void print_data(arena *memory, const run_comparison *comparison, output_format format,
-                       FILE *file)
-{
-    const bool json = format == OUTPUT_JSON;
-    const comparison_pair **pairs =
-        arena_new(memory, const comparison_pair *, comparison->pair_count + 1);
-    size_t count = 0;
-    for (size_t i = 0; i < comparison->pair_count; i++)
-        if (json || comparison->pairs[i].shown)
-            pairs[count++] = &comparison->pairs[i];
-    print_rows(pairs_relation(memory, comparison, pairs, count, json),
-               json ? comparison_json(memory, comparison) : NULL, format, file);
-}
-
 /* A row for each error of the new side. */
 static relation *errors_relation(const run_comparison *comparison)
 {
@@ -644,7 +629,16 @@ void comparison_print(const run_comparison *comparison, output_format format, FI
     if (format == OUTPUT_TEXT || format == OUTPUT_MARKDOWN) {
         print_for_people(&memory, comparison, format, file);
     } else if (format < OUTPUT_FORMATS_OF_ALL) {
-        print_data(&memory, comparison, format, file);
+        /* Every column; in JSON those pairs, too, that were judged and did not change. */
+        const bool json = format == OUTPUT_JSON;
+        const comparison_pair **pairs =
+            arena_new(&memory, const comparison_pair *, comparison->pair_count + 1);
+        size_t count = 0;
+        for (size_t i = 0; i < comparison->pair_count; i++)
+            if (json || comparison->pairs[i].shown)
+                pairs[count++] = &comparison->pairs[i];
+        print_rows(pairs_relation(&memory, comparison, pairs, count, json),
+                   json ? comparison_json(&memory, comparison) : NULL, format, file);
     } else if (format == OUTPUT_SMALLER) {
         print_rows(errors_relation(comparison), NULL, format, file);
     } else {

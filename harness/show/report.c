@@ -207,55 +207,44 @@ static void add_worst_table(const report_data *data, document *page)
 
 /* ---- what kernels did wrong ---- */
 
-/* Adds "wrong-class on zeros, offset (3 cases)": one kernel's cases that are wrong for one reason, which are neighbours
- * in the table; *row goes behind them. */
-static void describe_wrong(const stored_table *wrongs, size_t *row, text_buffer *out)
-{
-    const char *kernel = table_text(wrongs, *row, "kernel"),
-               *what = table_text(wrongs, *row, "what");
-    text_buffer inputs = {0};
-    size_t count = 0, cases = 0;
-    double most = NAN; /* row ULP */
-    char number[16];
-    for (; *row < wrongs->rows && strcmp(table_text(wrongs, *row, "kernel"), kernel) == 0 &&
-           strcmp(table_text(wrongs, *row, "what"), what) == 0;
-         ++*row) {
-        if (count++ < INPUTS_SHOWN)
-            clean_format(&inputs, FORM_PAGE, "%s%s", count > 1 ? ", " : "",
-                         table_text(wrongs, *row, "input"));
-        cases += (size_t)table_whole(wrongs, *row, "cases");
-        most = fmax(most, table_real(wrongs, *row, "most"));
-    }
-    clean_format(out, FORM_PAGE, "%s%s on %-s%s (%zu case%s", out->length ? "; " : "", what,
-                 inputs.bytes, count > INPUTS_SHOWN ? ", ..." : "", cases, cases == 1 ? "" : "s");
-    if (strcmp(what, verdict_reason(VERDICT_INACCURATE)) == 0 && isfinite(most))
-        text_format(out, ", up to %s row ULP", number_short(most, number));
-    text_add(out, ")");
-    text_free(&inputs);
-}
-
-/* What is wrong with each kernel, in words. */
+/* What is wrong with each kernel, in words: "wrong-class on zeros, offset (3 cases); crashed (SIGSEGV) on normal (1 case)".
+ * Of the inputs of a reason the first few are named, whatever convention or shape. */
 static void describe_wrongs(const report_data *data, bool limits, text_buffer *wrongs)
 {
     static const char sql[] =
-        "SELECT kernel, what, input, count(*) AS cases, max(most) AS most, min(min(case_id)) OVER "
-        "(PARTITION BY kernel, what) AS first "
+        "SELECT kernel, what, group_concat(iif(place <= ?5, input, NULL), ', ') AS named, "
+        "count(*) AS inputs, sum(cases) AS cases, max(most) AS most "
+        "FROM (SELECT kernel, what, input, count(*) AS cases, max(most) AS most, min(case_id) AS "
+        "first, row_number() OVER (PARTITION BY kernel, what ORDER BY min(case_id)) AS place "
         "FROM (SELECT *, reason || iif(type_limited OR reason IN ('wrong-class', 'inaccurate'), "
         "'', coalesce(' (' || nullif(detail, '') || ')', '')) AS what, "
         "(SELECT row_ulp_max FROM accuracies WHERE accuracies.case_id = judged.case_id) AS most "
         "FROM judged WHERE run = ?1 AND operation = ?2 AND types = ?3 AND "
         "iif(?4, type_limited, failed)) "
-        "GROUP BY kernel, what, input ORDER BY first, min(case_id)";
+        "GROUP BY kernel, what, input ORDER BY kernel, what, first) "
+        "GROUP BY kernel, what ORDER BY min(first)";
     const standing_list *standings = &data->view->standings;
-    stored_table found = store_ask(data->view->store, sql, "issi", data->view->run.id,
-                                   operation_name(view_operation(data->view)),
-                                   dtype_name(data->answer.dtype), (int64_t)limits);
-    for (size_t row = 0; row < found.rows;) {
+    stored_table found =
+        store_ask(data->view->store, sql, "issii", data->view->run.id,
+                  operation_name(view_operation(data->view)), dtype_name(data->answer.dtype),
+                  (int64_t)limits, (int64_t)INPUTS_SHOWN);
+    for (size_t row = 0; row < found.rows; row++) {
         const kernel_standing *own =
             standing_of(standings, table_text(&found, row, "kernel"), data->answer.dtype);
-        text_buffer words = {0};
-        describe_wrong(&found, &row, own ? &wrongs[own - standings->standings] : &words);
-        text_free(&words);
+        const char *what = table_text(&found, row, "what");
+        const long long cases = table_whole(&found, row, "cases");
+        const double most = table_real(&found, row, "most"); /* row ULP */
+        char number[16];
+        if (!own)
+            continue;
+        text_buffer *out = &wrongs[own - standings->standings];
+        clean_format(out, FORM_PAGE, "%s%s on %s%s (%lld case%s", out->length ? "; " : "", what,
+                     table_text(&found, row, "named"),
+                     table_whole(&found, row, "inputs") > INPUTS_SHOWN ? ", ..." : "", cases,
+                     cases == 1 ? "" : "s");
+        if (strcmp(what, verdict_reason(VERDICT_INACCURATE)) == 0 && isfinite(most))
+            text_format(out, ", up to %s row ULP", number_short(most, number));
+        text_add(out, ")");
     }
     stored_table_free(&found);
 }
@@ -654,16 +643,6 @@ static void read_data(report_data *data)
             &data->input_errors);
 }
 
-static void report_data_free(report_data *data)
-{
-    stored_table *const tables[] = {&data->about, &data->shape, &data->looks,        &data->best,
-                                    &data->shown, &data->sizes, &data->inputs_judged};
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        stored_table_free(tables[i]);
-    answer_free(&data->answer);
-    free(data->input_errors);
-}
-
 /* Reads what is shown of a type, and writes the tables of its charts. other: the name of another type than the page's,
  * or "". */
 static void prepare_type(report_data *data, const char *other, const char *directory)
@@ -769,7 +748,12 @@ report_result report_write(const run_view *view, const char *plots_directory, co
     draw_charts(&data, plots_directory, directory, &result);
     data.note = result.note;
     write_pages(&data, plots_directory, directory, run, &result);
-    report_data_free(&data);
+    stored_table *const read[] = {&data.about, &data.shape, &data.looks,        &data.best,
+                                  &data.shown, &data.sizes, &data.inputs_judged};
+    for (size_t i = 0; i < sizeof read / sizeof *read; i++)
+        stored_table_free(read[i]);
+    answer_free(&data.answer);
+    free(data.input_errors);
     return result;
 }
 
