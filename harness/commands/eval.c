@@ -270,13 +270,9 @@ static json_t *shown_json(const eval_shown *shown)
 {
     const ln_reference_counts *counts = &shown->certified;
     const fingerprint_found *function = shown->function;
-    const view_case view = {.stored = &shown->result,
-                            .speed = SPEED_UNKNOWN,
-                            .label = shown->label,
-                            .regime = "",
-                            .reproducibility = shown->reproducibility};
     const double confidence = isfinite(shown->probable_row_ulp) ? 1 - rare : NAN;
-    json_t *names = json_array(), *object = view_case_json(&view);
+    json_t *names = json_array(),
+           *object = case_json(&shown->result, shown->label, shown->reproducibility, "");
     for (size_t i = 0; function && i < function->count; i++)
         json_array_append_new(names, json_string(function->candidates[i].words));
     json_t *added = json_pack(

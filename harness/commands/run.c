@@ -108,10 +108,9 @@ static void dry_run_json(const case_plan *plan, const output_file *out)
             stored_case planned = {.key = judged ? accuracy_key(judged, entry)
                                                  : speed_key(timed, entry->facts.name)};
             char label[NAME_MAX_LENGTH];
-            view_case view = {.stored = &planned, .label = label, .regime = ""};
             kernel_entry_label(entry, label);
             planned.bound_row_ulp = NAN;
-            json_array_append_new(array, view_case_json(&view));
+            json_array_append_new(array, case_json(&planned, label, NULL, ""));
         }
     output_json(out, array);
 }

@@ -46,8 +46,8 @@ static int column_order(const void *a, const void *b)
 static void make_columns(const run_view *view, run_answer *answer)
 {
     for (size_t i = 0; i < view->cases.count; i++) {
-        const view_case *own = &view->views[i];
-        const case_key *key = &own->stored->key;
+        const stored_case *own = &view->cases.cases[i];
+        const case_key *key = &own->key;
         if (own->speed.repetitions == 0 || key->dtype != answer->dtype)
             continue;
         size_t at = find_column(answer, key);
@@ -55,7 +55,10 @@ static void make_columns(const run_view *view, run_answer *answer)
             continue;
         answer_column *column = &answer->columns[at];
         if (at == answer->column_count) {
-            *column = (answer_column){.key = *key, .regime = own->regime, .copy.gbps = NAN};
+            *column = (answer_column){.key = *key,
+                                      .regime = machine_regime(&view->machine, key->operation,
+                                                               key->rows, key->hidden, key->dtype),
+                                      .copy.gbps = NAN};
             answer->column_count++;
         }
         if (is_roof(key->kernel) && !(own->speed.gbps <= column->copy.gbps)) {
@@ -117,12 +120,12 @@ static void make_rows(const run_view *view, run_answer *answer)
     for (size_t i = 0; i < view->cases.count; i++) {
         const case_key *key = &view->cases.cases[i].key;
         size_t column = find_column(answer, key);
-        if (view->views[i].speed.repetitions == 0 || key->dtype != answer->dtype ||
+        if (view->cases.cases[i].speed.repetitions == 0 || key->dtype != answer->dtype ||
             column == answer->column_count)
             continue;
         for (size_t row = 0; row < answer->count; row++)
             if (strcmp(answer->rows[row].kernel, key->kernel) == 0)
-                answer->rows[row].cells[column] = &view->views[i];
+                answer->rows[row].cells[column] = &view->cases.cases[i];
     }
     for (size_t row = 0; row < answer->count; row++)
         answer->rows[row].at_key = answer->rows[row].cells[answer->key];
@@ -134,12 +137,12 @@ static void make_rows(const run_view *view, run_answer *answer)
 static double ratio_to(const run_view *view, const answer_row *row, const answer_row *base,
                        bool *tied)
 {
-    const view_case *own = row->at_key, *other = base->at_key;
+    const stored_case *own = row->at_key, *other = base->at_key;
     *tied = false;
     if (!own || !other)
         return NAN;
-    speed_pair pair =
-        speed_of_pair(&view->cases, (size_t)(own - view->views), (size_t)(other - view->views));
+    speed_pair pair = speed_of_pair(&view->cases, (size_t)(own - view->cases.cases),
+                                    (size_t)(other - view->cases.cases));
     *tied = pair.lo <= 1 && pair.hi >= 1;
     return isnan(pair.ratio) ? own->speed.time_ns / other->speed.time_ns : pair.ratio;
 }

@@ -24,11 +24,11 @@ typedef struct answer_row {
     const char *version;      /* of a peer: "oneDNN 2.6.3"; "" */
     const char *reproducible; /* as domain/kernel.h has it */
     const kernel_standing *standing;
-    const ranked_kernel *ranked;            /* at the key column */
-    const error_sum *all;                   /* of these: its errors on every judged row */
-    bool shown;                             /* in the short table */
-    const view_case *cells[ANSWER_COLUMNS]; /* NULL: not timed */
-    const view_case *at_key;                /* at the key column */
+    const ranked_kernel *ranked;              /* at the key column */
+    const error_sum *all;                     /* of these: its errors on every judged row */
+    bool shown;                               /* in the short table */
+    const stored_case *cells[ANSWER_COLUMNS]; /* NULL: not timed */
+    const stored_case *at_key;                /* at the key column */
     double relative; /* its time / the fastest's at the key column, paired; NaN: not timed */
     bool tied;       /* the interval of that ratio holds 1 */
     double speedup;  /* the fastest peer's time / its own there, paired; NaN */

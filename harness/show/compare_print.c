@@ -241,18 +241,12 @@ static json_t *side_json(const run_comparison *comparison, const comparison_pair
         .verdict = own->verdict,
         .metrics = own->metrics,
         .bound_row_ulp = own->bound_row_ulp,
-    };
-    view_case view = {
-        .stored = &stored,
-        .label = pair->label,
         .speed = own->speed,
-        .reproducibility = own->reproducible,
-        .regime = comparison_regime(comparison, key),
     };
-    view.speed.gbps = call_bytes(operations[key->operation], key->rows, key->hidden, key->dtype) /
-                      own->speed.time_ns;
-    view.speed.repetitions = own->speed.processes;
-    return view_case_json(&view);
+    stored.speed.gbps = call_bytes(operations[key->operation], key->rows, key->hidden, key->dtype) /
+                        own->speed.time_ns;
+    stored.speed.repetitions = own->speed.processes;
+    return case_json(&stored, pair->label, own->reproducible, comparison_regime(comparison, key));
 }
 
 /* A time in the unit that gives it one to three digits before the point. */

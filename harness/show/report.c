@@ -82,7 +82,7 @@ static void add_names_table(const report_data *data, document *page)
     char times[16];
     for (size_t i = 0; i < answer->count; i++) {
         const answer_row *row = &answer->rows[i];
-        const view_case *cell = answer->column_count ? row->cells[answer->key] : NULL;
+        const stored_case *cell = answer->column_count ? row->cells[answer->key] : NULL;
         const speed_figures *speed = cell ? &cell->speed : &none;
         const error_sum *errors = row->standing->errors;
         const error_sum *edge = &errors[SCOPE_EXTREME];
@@ -123,7 +123,7 @@ static void add_kernels_table(const report_data *data, document *page)
     static const speed_figures none = SPEED_UNKNOWN;
     const run_answer *answer = &data->answer;
     const answer_row **list = allocate_zeroed(answer->count + 1, sizeof *list);
-    const view_case *peer = NULL;
+    const stored_case *peer = NULL;
     relation *rows = relation_create(COLUMNS(columns));
     size_t count = 0;
     for (size_t i = 0; i < answer->count; i++) {
@@ -556,7 +556,7 @@ static void make_page(const report_data *data, document *page)
 /* The case of a kernel at the shape that ranks; 0: it was not timed there. */
 static int64_t case_of(const answer_row *row)
 {
-    return row && row->at_key ? row->at_key->stored->id : 0;
+    return row && row->at_key ? row->at_key->id : 0;
 }
 
 static bool has_type(const run_view *view, ln_type type)

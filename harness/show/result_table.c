@@ -162,10 +162,10 @@ static void choose_table(short_table *table, const run_answer *answer, const res
 /* By how much the time over the roof's changed; "=" where the intervals meet. */
 static relation_value as_change(const answer_row *row, const result_look *look)
 {
-    const view_case *own = row->at_key;
+    const stored_case *own = row->at_key;
     if (!own)
         return as_text(NULL);
-    const case_key *key = &own->stored->key;
+    const case_key *key = &own->key;
     stored_table base = store_ask(
         look->baseline,
         "SELECT copy_ratio, copy_ratio_lo, copy_ratio_hi FROM timed WHERE run = ?1 AND kernel = ?2 "
@@ -197,7 +197,7 @@ static void add_row(relation *made, const short_table *table, const answer_row *
     char number[16];
     relation_row(made, as_text(answer_role_word(table->answer, row)), as_text(row->label));
     for (size_t i = 0; i < table->shape_count; i++) {
-        const view_case *cell = row->cells[table->shapes[i]];
+        const stored_case *cell = row->cells[table->shapes[i]];
         const speed_figures *speed = cell ? &cell->speed : NULL;
         relation_add(made,
                      speed && !isnan(speed->copy_ratio)
@@ -439,7 +439,7 @@ static void add_noise(const short_table *table, text_buffer *out)
     double widest = 0; /* half an interval, as a share of the speed */
     for (size_t i = 0; i < table->row_count; i++)
         for (size_t j = 0; j < table->shape_count; j++) {
-            const view_case *cell = table->rows[i]->cells[table->shapes[j]];
+            const stored_case *cell = table->rows[i]->cells[table->shapes[j]];
             if (!cell || isnan(cell->speed.copy_ratio))
                 continue;
             speeds++;

@@ -50,7 +50,6 @@ bool view_next_part(const run_view *whole, run_view *part)
     if (part->others) {
         hash_index_free(&part->cases.index);
         free(part->cases.cases);
-        free(part->views);
         free(part->standings.standings);
     }
     while (kind < OPERATIONS && !(kinds & OPERATION_BIT(kind)))
@@ -64,37 +63,17 @@ bool view_next_part(const run_view *whole, run_view *part)
         return true;
     part->cases =
         (stored_cases){.cases = allocate_zeroed(whole->cases.count + 1, sizeof *part->cases.cases)};
-    part->views = allocate_zeroed(whole->cases.count + 1, sizeof *part->views);
     part->standings =
         (standing_list){.standings = allocate_zeroed(whole->standings.count + 1,
                                                      sizeof *part->standings.standings)};
-    for (size_t i = 0; i < whole->cases.count; i++) {
-        stored_case *own = &part->cases.cases[part->cases.count];
-        if ((int)whole->cases.cases[i].key.operation != kind)
-            continue;
-        *own = whole->cases.cases[i];
-        part->views[part->cases.count] = whole->views[i];
-        part->views[part->cases.count++].stored = own;
-    }
+    for (size_t i = 0; i < whole->cases.count; i++)
+        if ((int)whole->cases.cases[i].key.operation == kind)
+            part->cases.cases[part->cases.count++] = whole->cases.cases[i];
     stored_cases_index(&part->cases);
     for (size_t i = 0; i < whole->standings.count; i++)
         if ((int)whole->standings.standings[i].operation == kind)
             part->standings.standings[part->standings.count++] = whole->standings.standings[i];
     return true;
-}
-
-/* A case with what the run says of its kernel and machine. */
-static view_case view_of(const run_view *view, const stored_case *stored)
-{
-    const case_key *key = &stored->key;
-    return (view_case){
-        .stored = stored,
-        .speed = stored->speed,
-        .label = descriptor_word(view->kernels, key->kernel, "label"),
-        .reproducibility = reproducible_stored(view->kernels, key->kernel),
-        .regime =
-            machine_regime(&view->machine, key->operation, key->rows, key->hidden, key->dtype),
-    };
 }
 
 void store_kernel_words(result_store *store, int64_t run, const word_list *words, word_list *names)
@@ -132,13 +111,7 @@ run_view view_load(result_store *store, int64_t run)
                      .cases = store_timed_cases(store, run, -1, false),
                      .kernels = store_descriptors(store, run),
                      .standings = store_standings(store, run)};
-    view.views = allocate_zeroed(view.cases.count + 1, sizeof *view.views);
-    for (size_t i = 0; i < view.cases.count; i++)
-        view.views[i] = view_of(&view, &view.cases.cases[i]);
     answer_label(&view);
-    for (size_t i = 0; i < view.cases.count; i++)
-        view.views[i].label =
-            descriptor_word(view.kernels, view.cases.cases[i].key.kernel, "label");
     return view;
 }
 
@@ -148,13 +121,11 @@ static int compare_figures(double own, double other)
     return isnan(own) || isnan(other) ? isnan(own) - isnan(other) : (own > other) - (own < other);
 }
 
-int view_by_speed(const view_case *own, const view_case *other)
+int view_by_speed(const stored_case *own, const stored_case *other)
 {
     int by_share = compare_figures(-own->speed.copy_ratio, -other->speed.copy_ratio);
     int by_time = compare_figures(own->speed.time_ns, other->speed.time_ns);
-    return by_share  ? by_share
-           : by_time ? by_time
-                     : strcmp(own->stored->key.kernel, other->stored->key.kernel);
+    return by_share ? by_share : by_time ? by_time : strcmp(own->key.kernel, other->key.kernel);
 }
 
 const char *view_error_words(const run_view *view, const error_sum *sum, ln_type type,
@@ -169,7 +140,6 @@ void view_free(run_view *view)
 {
     machine_free(&view->machine);
     stored_cases_free(&view->cases);
-    free(view->views);
     free(view->standings.standings);
     json_decref(view->kernels);
     if (view->owns_store)
@@ -244,9 +214,9 @@ relation_value as_class(const char *word)
     return as_json(reproducible_json(word), word);
 }
 
-json_t *view_case_json(const view_case *view)
+json_t *case_json(const stored_case *stored, const char *label, const char *class,
+                  const char *regime)
 {
-    const stored_case *stored = view->stored;
     const ln_metrics *measured = &stored->metrics;
     const usability usable = stored_usable(stored);
     json_t *object = case_key_json(&stored->key), *metrics = json_null();
@@ -267,13 +237,12 @@ json_t *view_case_json(const view_case *view)
     json_object_update_new(
         object,
         json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "label",
-                  view->label && view->label[0] ? json_text(view->label) : json_null(), "regime",
-                  json_text(view->regime), "reproducibility",
-                  reproducible_json(view->reproducibility), "has_correct_digits",
+                  label && label[0] ? json_text(label) : json_null(), "regime", json_text(regime),
+                  "reproducibility", reproducible_json(class), "has_correct_digits",
                   usable == USABLE_UNKNOWN ? json_null() : json_boolean(usable == USABLE_YES),
                   "bound_row_ulp", json_figure(stored->bound_row_ulp), "output_hash",
                   stored->hashed ? json_string(hash) : json_null(), "metrics", metrics, "speed",
-                  view->speed.repetitions ? speed_json(&view->speed) : json_null()));
+                  stored->speed.repetitions ? speed_json(&stored->speed) : json_null()));
     json_object_update_new(object, verdict_json(&stored->verdict));
     return object;
 }
@@ -283,8 +252,12 @@ json_t *view_run_json(const run_view *view)
     json_t *array = json_array();
     stored_cases all = store_cases(view->store, view->run.id);
     for (size_t i = 0; i < all.count; i++) {
-        const view_case shown = view_of(view, &all.cases[i]);
-        json_array_append_new(array, view_case_json(&shown));
+        const case_key *key = &all.cases[i].key;
+        json_array_append_new(array, case_json(&all.cases[i],
+                                               descriptor_word(view->kernels, key->kernel, "label"),
+                                               reproducible_stored(view->kernels, key->kernel),
+                                               machine_regime(&view->machine, key->operation,
+                                                              key->rows, key->hidden, key->dtype)));
     }
     stored_cases_free(&all);
     return array;

@@ -8,19 +8,10 @@
 #include "store/store.h"
 #include "store/standing.h"
 
-typedef struct view_case {
-    const stored_case *stored;
-    speed_figures speed;
-    const char *label;           /* of its kernel; NULL: not known */
-    const char *reproducibility; /* of its kernel, as domain/kernel.h has it; NULL: not known */
-    const char *regime;          /* "L1", "L2", "L3", "DRAM" on the machine of the run */
-} view_case;
-
 typedef struct run_view {
     stored_run run;
     machine_facts machine;
     stored_cases cases;      /* that were timed: store_timed_cases() */
-    view_case *views;        /* one a case, same order */
     json_t *kernels;         /* array of descriptors */
     standing_list standings; /* of its kernels */
     result_store *store;     /* that it was read from */
@@ -55,7 +46,7 @@ const char *view_title(const run_view *part);
 bool view_is_partial(const run_view *view);
 /* Who is faster at one shape, everywhere, below 0 where `own` is: by the stored share of the roof, paired
  * round by round; where no roof was timed, by the time; then by name. */
-int view_by_speed(const view_case *own, const view_case *other);
+int view_by_speed(const stored_case *own, const stored_case *other);
 /* error_in_words() of a sum. */
 const char *view_error_words(const run_view *view, const error_sum *sum, ln_type type,
                              char words[ERROR_WORDS]);
@@ -66,8 +57,10 @@ json_t *verdict_json(const case_verdict *verdict); /* the same members */
 relation_value as_class(const char *word);
 json_t *json_facts(const machine_facts *machine); /* an object of strings */
 
-/* The case as published JSON (results/README.md) (undefined is null); NULL when memory runs out. */
-json_t *view_case_json(const view_case *view);
+/* A case as published JSON (results/README.md); what is undefined is null. label, class: of its kernel, the class as
+ * domain/kernel.h has it; NULL: not known. regime: "L1", "L2", "L3", "DRAM" on the machine of the run. */
+json_t *case_json(const stored_case *stored, const char *label, const char *class,
+                  const char *regime);
 json_t *view_run_json(const run_view *view); /* an array of all cases that have a result */
 
 /* Loads run `wanted` of a database; 0: the latest that `lnbench run` made, since what `choose` measured for itself is
