@@ -426,7 +426,7 @@ void shape_parse(const char *text, size_t *rows, size_t *hidden)
     size_t elements;
     if (!times || !parse_size(text, (size_t)(times - text), rows) ||
         !parse_size(times + 1, strlen(times + 1), hidden))
-        die(EXIT_CODE_USAGE, "shape '%.60s': ROWSxHIDDEN was expected, as in 512x768", text);
+        die(EXIT_CODE_USAGE, "invalid shape '%.60s': write ROWSxHIDDEN, as in 512x768", text);
     if (*rows == 0 || *hidden == 0)
         die(EXIT_CODE_USAGE, "shape '%.60s': rows and hidden must be at least 1", text);
     if (__builtin_mul_overflow(*rows, *hidden, &elements) || elements > (SIZE_MAX >> 24))

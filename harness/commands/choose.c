@@ -58,7 +58,7 @@ static void read_shapes(const choosing *all, word_list *shapes)
     for (size_t i = 0; all->model && i < (tokens->count ? tokens->count : 2); i++) {
         const size_t prompt = all->model->tokens < MODEL_PROMPT ? all->model->tokens : MODEL_PROMPT;
         if (tokens->count && strspn(tokens->words[i], "0123456789") != strlen(tokens->words[i]))
-            die(EXIT_CODE_USAGE, "--tokens %.60s: a whole number was expected", tokens->words[i]);
+            die(EXIT_CODE_USAGE, "invalid --tokens '%.60s': choose a number", tokens->words[i]);
         if (tokens->count)
             snprintf(word, sizeof word, "%.60sx%zu", tokens->words[i], all->model->hidden);
         else
@@ -73,7 +73,7 @@ static void read_convention(const choosing *all, case_key *at)
     word_list *given = &all->options->run.request.conventions, conventions = {0};
     split_conventions(given, NULL, &conventions);
     if (conventions.count > 1)
-        die(EXIT_CODE_USAGE, "--conventions: one was expected, %zu were given", conventions.count);
+        die(EXIT_CODE_USAGE, "choose takes one convention, not %zu", conventions.count);
     const char *word = conventions.count ? conventions.words[0]
                        : all->model      ? all->model->convention
                                          : "torch";
@@ -111,20 +111,22 @@ static recommend_wanted read_budget(const choosing *all)
     ln_type param;
     char threads[16], offset[64];
     if (!dtype_from_name(type, &at->dtype))
-        die(EXIT_CODE_USAGE, "--dtypes %.60s: f32, f64, bf16 or f16 was expected", type);
+        die(EXIT_CODE_USAGE, "invalid --dtypes '%.60s': choose f32, f64, bf16 or f16", type);
     if (request->param && !dtype_from_name(request->param, &param))
-        die(EXIT_CODE_USAGE, "--param %.60s: f32, f64, bf16 or f16 was expected", request->param);
+        die(EXIT_CODE_USAGE, "invalid --param '%.60s': choose f32, f64, bf16 or f16",
+            request->param);
     if (!cache_from_name(options->cache, &at->cache))
-        die(EXIT_CODE_USAGE, "--cache %.60s: expected hot, cold, in-place or read", options->cache);
+        die(EXIT_CODE_USAGE, "invalid --cache '%.60s': choose hot, cold, in-place or read",
+            options->cache);
     if (options->threads < 1 || options->threads > 4096)
-        die(EXIT_CODE_USAGE, "--threads %llu: a number from 1 to 4096 was expected",
+        die(EXIT_CODE_USAGE, "invalid --threads %llu: choose a number from 1 to 4096",
             (unsigned long long)options->threads);
     read_convention(all, at);
     if (!isnan(wanted.kappa) && at->operation != LN_OPERATION_LAYERNORM)
         die(EXIT_CODE_USAGE, "--kappa is for LayerNorm: %s subtracts no mean",
             operations[at->operation]->title);
     if (!isnan(wanted.kappa) && !(wanted.kappa >= 1 && wanted.kappa <= 1e8))
-        die(EXIT_CODE_USAGE, "--kappa %g: a number from 1 to 1e8 was expected", wanted.kappa);
+        die(EXIT_CODE_USAGE, "invalid --kappa %g: choose a number from 1 to 1e8", wanted.kappa);
     if (!isnan(wanted.kappa)) {
         snprintf(offset, sizeof offset, "offset:%g", wanted.kappa);
         input_check_type(offset, at->dtype);
@@ -154,7 +156,7 @@ static void read_request(choosing *all)
         die(EXIT_CODE_USAGE, "--tokens goes with --model; --shapes has its own rows");
     if (!all->model && shapes->count == 0)
         die(EXIT_CODE_USAGE,
-            "choose for what? --shapes ROWSxHIDDEN, as in 512x768, or --model NAME (lnbench list "
+            "choose needs --shapes ROWSxHIDDEN, as in 512x768, or --model NAME (lnbench list "
             "models)");
     read_shapes(all, shapes);
     const recommend_wanted wanted = read_budget(all);
@@ -260,7 +262,7 @@ static const char *objection(const choice *own, const ranked_kernel *kernel,
     const size_t bad = edge->wrong + edge->limited;
     if (kernel->within)
         snprintf(words, OBJECTION_WORDS, "%s",
-                 kernel->doubt[0] ? kernel->doubt : "no call of the library picks it");
+                 kernel->doubt[0] ? kernel->doubt : "no library call dispatches to it");
     else if (kernel->in_budget && !kernel->other_param)
         snprintf(words, OBJECTION_WORDS, "no bound of %g row ULP is proven", budget);
     else if (bad > 0 && bad == all->wrong + all->limited && isnan(own->wanted.kappa))
@@ -321,7 +323,7 @@ static void add_answer(const choice *own, text_buffer *out)
     if (noisy)
         text_add(out, " may be as fast.\n");
     else if (others > 0)
-        text_add(out, ": no significant difference in speed, no smaller error.\n");
+        text_add(out, ": no significant difference in speed, and no smaller error.\n");
     if (ranking->tuned) {
         clean_format(out, FORM_LINE, call->dispatched[0] ? "Dispatch picks %s; " : "",
                      call->dispatched);

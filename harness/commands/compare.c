@@ -49,7 +49,7 @@ static double parse_threshold(const char *given)
     }
     if (end == given || *end || !(value > 0) || !(value < 1))
         die(EXIT_CODE_USAGE,
-            "--threshold %.60s: a share above 0 and below 1 was expected, such as 2%%", given);
+            "invalid --threshold '%.60s': choose a share between 0 and 1, such as 2%%", given);
     return value;
 }
 
@@ -58,7 +58,7 @@ static accuracy_gate parse_gate(const char *given)
     const size_t found = word_find(given, WORDS(accuracy_gate_names));
     if (found <= GATE_BOUND)
         return (accuracy_gate)found;
-    die(EXIT_CODE_USAGE, "--accuracy %.60s: exact, no-worse or bound was expected", given);
+    die(EXIT_CODE_USAGE, "invalid --accuracy '%.60s': choose exact, no-worse or bound", given);
 }
 
 static output_format parse_format(const char *option, const char *given, size_t length)
@@ -75,7 +75,7 @@ static output_format read_also(const char *also, const char **path)
 {
     const char *equals = strchr(also, '=');
     if (!equals || !equals[1])
-        die(EXIT_CODE_USAGE, "--also %.60s: FORMAT=FILE was expected", also);
+        die(EXIT_CODE_USAGE, "invalid --also '%.60s': write FORMAT=FILE", also);
     *path = equals + 1;
     return parse_format("--also", also, (size_t)(equals - also));
 }
@@ -102,13 +102,13 @@ static output_format comparison_read_options(const comparison_options *options,
     settings->allow_missing = options->allow_missing;
     settings->speed = settings->accuracy = true;
     if (!(options->confidence >= 0.5 && options->confidence <= 0.9999))
-        die(EXIT_CODE_USAGE, "--confidence %g: 0.5 to 0.9999 was expected, such as 0.99",
+        die(EXIT_CODE_USAGE, "invalid --confidence %g: choose 0.5 to 0.9999, such as 0.99",
             options->confidence);
     if (options->only) {
         settings->speed = strcmp(options->only, "speed") == 0;
         settings->accuracy = strcmp(options->only, "accuracy") == 0;
         if (!settings->speed && !settings->accuracy)
-            die(EXIT_CODE_USAGE, "--only %.60s: speed or accuracy was expected", options->only);
+            die(EXIT_CODE_USAGE, "invalid --only '%.60s': choose speed or accuracy", options->only);
     }
     settings->threshold = parse_threshold(options->threshold);
     settings->gate = parse_gate(options->gate);
@@ -142,7 +142,7 @@ static exit_code compare(void *context, const cli_call *call)
     const compare_options *options = context;
     run_comparison comparison = {0};
     if (call->operands->count != SIDES)
-        die(EXIT_CODE_USAGE, "two runs were expected, such as: lnbench compare previous latest");
+        die(EXIT_CODE_USAGE, "name two runs, as in: lnbench compare previous latest");
     comparison.settings = (comparison_settings){
         .tool = "compare",
         .files = {call->operands->words[BASE], call->operands->words[NEW]},

@@ -22,7 +22,7 @@ static void remove_runs(const char *database, const char *words, bool yes, const
     if (end != words && strncmp(end, "..", 2) == 0 && end[2])
         last = strtoll(end + 2, &end, 10);
     if (end == words || *end || first <= 0 || last < first)
-        die(EXIT_CODE_USAGE, "--remove %.60s: a run or a range was expected, 3 or 1..50", words);
+        die(EXIT_CODE_USAGE, "invalid --remove '%.60s': choose a run or a range, 1..50", words);
     if (!yes && !isatty(STDIN_FILENO))
         die(EXIT_CODE_USAGE, "--remove asks on a terminal: add --yes");
     if (!yes) {

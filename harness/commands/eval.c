@@ -552,7 +552,7 @@ static void check_options(const eval_options *options)
         die(EXIT_CODE_USAGE, "--dy: goes with --x and --gamma, and judges gradients alone");
     if (!options->paths[ROLE_X] == !options->input)
         die(EXIT_CODE_USAGE, "%s",
-            options->paths[ROLE_X] ? "--x and --input: one of them was expected, not both"
+            options->paths[ROLE_X] ? "choose --x or --input, not both"
                                    : "--x FILE is missing, or --input FAMILY");
     if (options->input && options->axis)
         die(EXIT_CODE_USAGE, "--inputs: has rows: leave out --axis");
@@ -561,10 +561,10 @@ static void check_options(const eval_options *options)
             die(EXIT_CODE_USAGE,
                 "--inputs: brings its own parameters, and has no residual and no y");
     if (ways != 1 && !any)
-        die(EXIT_CODE_USAGE,
-            "one of --kernels NAME, --reference, --y FILE and --dy FILE was expected");
+        die(EXIT_CODE_USAGE, "choose one of --kernels NAME, --reference, --y FILE and --dy FILE");
     if (options->dtype && !dtype_from_name(options->dtype, &type))
-        die(EXIT_CODE_USAGE, "--dtypes %.60s: f32, f64, bf16 or f16 was expected", options->dtype);
+        die(EXIT_CODE_USAGE, "invalid --dtypes '%.60s': choose f32, f64, bf16 or f16",
+            options->dtype);
 }
 
 static exit_code run_eval(void *context, const cli_call *call)
@@ -713,11 +713,7 @@ static void print_none(const fingerprint_input *input, const fingerprint_found *
     output_line(out, "none: no candidate (eps up to 1/64) explains y%s",
                 input->gamma || input->beta ? ""
                                             : "; if the black box has gamma or beta, give them");
-    if (found->last_row == 0)
-        output_line(out, "Row 0 alone rules out all over the last axis");
-    else
-        output_line(out, "Over the last axis it takes rows 0 to %zu to rule out all",
-                    found->last_row);
+    output_line(out, "Rows 0 to %zu rule out every candidate over the last axis", found->last_row);
     if (input->digits == FINGERPRINT_EXACT && count >= ENOUGH && digits > 0 && digits <= MOST)
         output_line(out, "y looks rounded to %d decimals: ask with --digits %d", digits, digits);
 }
@@ -736,7 +732,7 @@ static void print_answer(const fingerprint_input *input, const fingerprint_found
                 found->rows == 1 ? "" : "s", hidden, form, found->tried);
     if (found->told < found->rows && found->answer != ANSWER_NONE)
         output_line(out,
-                    "%zu of the rows tell nothing: sums may be off by more than they hold, or x is "
+                    "%zu of the rows say nothing: rounding may take their whole sums, or x is "
                     "not finite there",
                     found->rows - found->told);
     if (found->answer == ANSWER_NONE)
@@ -749,10 +745,12 @@ static void print_answer(const fingerprint_input *input, const fingerprint_found
                     found->count == 1 ? ", with any eps of a range" : "");
     if (found->probe != 0)
         output_text(out,
-                    "One more row would %s: +-%.9g in turn%s\n"
-                    "--probe FILE.npy writes it: append it to x, run your box, ask again\n",
-                    found->pairs_left == 0 ? "decide if eps is a usual one" : "leave fewer",
-                    (double)found->probe, hidden % 2 ? ", 0 at the end" : "");
+                    "A row that alternates between +%.9g and -%.9g%s would %s.\n"
+                    "--probe FILE.npy writes it: append it to x, run your kernel, ask again\n",
+                    (double)found->probe, (double)found->probe,
+                    hidden % 2 ? ", with a 0 at its end," : "",
+                    found->pairs_left == 0 ? "decide whether eps is a usual one"
+                                           : "leave fewer candidates");
 }
 
 static void print_text(const fingerprint_input *input, const fingerprint_found *found, bool all,
@@ -776,7 +774,7 @@ static int read_digits(uint64_t given, const char *option)
     if (given == NOT_GIVEN)
         return FINGERPRINT_EXACT;
     if (given > FINGERPRINT_MOST_DIGITS)
-        die(EXIT_CODE_USAGE, "--%s %llu: 0 to %d decimals were expected", option,
+        die(EXIT_CODE_USAGE, "invalid --%s %llu: choose 0 to %d decimals", option,
             (unsigned long long)given, FINGERPRINT_MOST_DIGITS);
     return (int)given;
 }
@@ -795,7 +793,7 @@ static exit_code find_and_print(void *context, const cli_call *call)
     if (!paths[ROLE_X] || !paths[ROLE_Y])
         die(EXIT_CODE_USAGE, "--%s FILE is missing", paths[ROLE_X] ? "y" : "x");
     if (options->dtype && strcmp(options->dtype, "bf16") != 0)
-        die(EXIT_CODE_USAGE, "--dtypes %.60s: bf16 was expected", options->dtype);
+        die(EXIT_CODE_USAGE, "invalid --dtypes '%.60s': choose bf16", options->dtype);
     fingerprint_input input = {.digits = read_digits(options->digits, "digits"),
                                .x_digits = read_digits(options->x_digits, "x-digits")};
     for (size_t i = 0; i < ROLES_MOST; i++)

@@ -357,7 +357,7 @@ static void print_series(const measure_history *history, bool all, const output_
     free(series);
     output_line(out, "%zu of %zu series changed (%s)", changed, history->count, history->measure);
     if (few > 0)
-        output_line(out, "%zu of them have too few: %d runs are needed to tell", few, LEAST_RUNS);
+        output_line(out, "%zu of them have too few runs: a change needs %d", few, LEAST_RUNS);
     output_line(out, "%s", "");
     relation_print(rows, out);
     if (count < history->count)

@@ -99,7 +99,7 @@ static void prepare_hunt(const hunt_options *options, hunt_state *hunt, worker_p
     if (!name)
         die(EXIT_CODE_USAGE, "--kernels NAME is missing");
     if (options->hidden == 0 || options->hidden > 1 << 20)
-        die(EXIT_CODE_USAGE, "--hidden %llu: 1 to 1048576 was expected",
+        die(EXIT_CODE_USAGE, "invalid --hidden %llu: choose 1 to 1048576",
             (unsigned long long)options->hidden);
     *worker = worker_start(options->plugins.words, options->plugins.count, kernels);
     hunt->kernel = kernel_meant(kernels, name);

@@ -73,7 +73,7 @@ static void set_store(const char *value, const char **target)
     snprintf(directory, sizeof directory, "%.*s", slash ? (int)(slash - value) : 1,
              slash ? value : ".");
     if (value[0] == '\0')
-        die(EXIT_CODE_USAGE, "--db: a file name was expected");
+        die(EXIT_CODE_USAGE, "--db needs the name of a file");
     if (slash && slash > value && (stat(directory, &found) != 0 || !S_ISDIR(found.st_mode)) &&
         strcmp(value, DEFAULT_STORE) != 0)
         die(EXIT_CODE_ENVIRONMENT,
@@ -107,14 +107,14 @@ static void set_option(const cli_option *option, const char *value, char *option
         errno = 0;
         *(uint64_t *)target = strtoull(value, &end, 10);
         if (errno || end == value || *end || value[0] == '-' || value[0] == '+')
-            die(EXIT_CODE_USAGE, "--%s %.60s: a whole number was expected", option->name, value);
+            die(EXIT_CODE_USAGE, "invalid --%s '%.60s': choose a number", option->name, value);
         break;
     case OPTION_REAL:
     case OPTION_SECONDS:
         if (!number_parse(value, strlen(value), real) || !(*real >= 0) || *real > 1e300)
-            die(EXIT_CODE_USAGE, "--%s %.60s: a number from 0 was expected", option->name, value);
+            die(EXIT_CODE_USAGE, "invalid --%s '%.60s': choose a number", option->name, value);
         if (option->kind == OPTION_SECONDS && *real <= 0)
-            die(EXIT_CODE_USAGE, "--%s %g: more than 0 seconds were expected", option->name, *real);
+            die(EXIT_CODE_USAGE, "invalid --%s %g: choose more than 0", option->name, *real);
         break;
     case OPTION_STORE:
         set_store(value, target);

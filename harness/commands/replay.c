@@ -237,7 +237,7 @@ static bool replay_rows(replayer *own, const kernel_entry *kernel, const stored_
         char why[120];
         snprintf(why, sizeof why, "%.100s", result->note);
         snprintf(result->note, sizeof result->note,
-                 "case %lld: its rows can't be made again, and none was kept (%s)",
+                 "case %lld: its rows cannot be made again, and none was kept (%s)",
                  (long long)judged->id, why);
         return false;
     }
@@ -309,9 +309,10 @@ static bool replay_check(replayer *own, const kernel_entry *kernel, const stored
     result->reproduces &= result->hashed || same_text || own->task.check != CHECK_COMBINATIONS;
     if (judged->verdict.kind == VERDICT_NONDETERMINISTIC && result->same_verdict)
         snprintf(result->note, sizeof result->note,
-                 "nondeterministic again: no two runs need find the same bits");
+                 "nondeterministic again: its bits may differ in each run");
     else if (!result->reproduces && !same_text && verdict_is_fault(now.verdict.kind))
-        snprintf(result->note, sizeof result->note, "perhaps another problem than then");
+        snprintf(result->note, sizeof result->note,
+                 "it may be another problem than the stored one");
     return true;
 }
 
@@ -572,8 +573,7 @@ static exit_code replay(void *context, const cli_call *call)
     replay_state state = {.options = options, .rows = relation_create(COLUMNS(columns))};
     interrupt_watch();
     if ((file != NULL) + (options->id > 0) + options->failures > 1 || (file && options->run))
-        die(EXIT_CODE_USAGE,
-            "one of --case, --failures and FILE was expected; --run goes with a store");
+        die(EXIT_CODE_USAGE, "choose one of --case, --failures and FILE; --run goes with a store");
     state.worker = worker_start(options->plugins.words, options->plugins.count, &state.kernels);
     if (file)
         replay_file(&state, file);

@@ -28,7 +28,7 @@ static exit_code report(void *context, const cli_call *call)
         return EXIT_CODE_FINE;
     }
     if (options->sample == 0)
-        die(EXIT_CODE_USAGE, "--sample 0: a number of errors was expected");
+        die(EXIT_CODE_USAGE, "invalid --sample 0: choose how many errors, at least 1");
     run_file sent = {0}; /* its temporary copy goes at the end of the program */
     if (file)
         sent = run_file_open(file);

@@ -125,7 +125,7 @@ static void print_checks(const case_plan *plan, const output_file *out)
         const ln_operation kind = combinations_at(checks->sets[i], 0).table->operation;
         bool again = i > 0 && combinations_at(checks->sets[i - 1], 0).table->operation == kind;
         if (!again)
-            output_line(out, "  of kernels of %s without a proof %s", operations[kind]->title,
+            output_line(out, "conformance tests of %s: %s", operations[kind]->title,
                         combinations_describe(checks->sets[i], words, sizeof words));
     }
 }
@@ -232,7 +232,7 @@ static size_t show_run(run_session *session, const run_options *options, bool fi
                       "count(DISTINCT convention) AS conventions FROM judged WHERE run = ?1",
                       "i", session->run);
         if (table_whole(&found, 0, "cases") > 0)
-            output_line(out, "covered  cases %lld; inputs and checks %lld; conventions %lld",
+            output_line(out, "judged  %lld cases: %lld inputs and tests, %lld conventions",
                         (long long)table_whole(&found, 0, "cases"),
                         (long long)table_whole(&found, 0, "inputs"),
                         (long long)table_whole(&found, 0, "conventions"));
@@ -343,7 +343,8 @@ static exit_code run(void *context, const cli_call *call)
     interrupt_watch();
     options->run.request.conformance = strcmp(options->conformance, "no") != 0;
     if (options->run.request.conformance && strcmp(options->conformance, "yes") != 0)
-        die(EXIT_CODE_USAGE, "--conformance %.60s: yes or no was expected", options->conformance);
+        die(EXIT_CODE_USAGE, "invalid --conformance '%.9s': choose yes or no",
+            options->conformance);
     result_check(&options->shown, options->run.database);
     run_prepare(&session, &options->run, &kernels);
     if (options->dry_run) {

@@ -333,15 +333,15 @@ const char *combinations_describe(const combination_set *set, char *text, size_t
 {
     const covering_array *small = &set->small;
     int used = small->covered == small->tuples
-                   ? snprintf(text, size, "%zu problems, every triple of levels (%zu)",
-                              small->count, small->tuples)
-                   : snprintf(text, size, "%zu problems, %.2f %% of all triples of levels (%zu)",
-                              small->count, 100 * (double)small->covered / (double)small->tuples,
-                              small->tuples);
-    used += snprintf(text + used, size - (size_t)used, "; %zu hidden sizes more", set->swept);
+                   ? snprintf(text, size, "%zu problems with every combination of three settings",
+                              small->count)
+                   : snprintf(text, size,
+                              "%zu problems with %.1f %% of all combinations of three settings",
+                              small->count, 100 * (double)small->covered / (double)small->tuples);
+    used += snprintf(text + used, size - (size_t)used, ", %zu more hidden sizes", set->swept);
     if (set->large.count > 0)
-        snprintf(text + used, size - (size_t)used, "; %zu large problems, every pair (%zu)",
-                 set->large.count, set->large.tuples);
+        snprintf(text + used, size - (size_t)used,
+                 ", %zu large problems with every pair of settings", set->large.count);
     return text;
 }
 

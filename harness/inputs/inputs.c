@@ -104,10 +104,6 @@ static _Noreturn void die_unknown(const char *input)
     char meant[MEANT_LENGTH];
     for (size_t i = 0; i < count; i++)
         names[i] = families[i].name;
-    if (strcmp(input, "seed-004") == 0)
-        die(EXIT_CODE_USAGE,
-            "unknown input 'seed-004': document 004 prints the shape of its tensor only; "
-            "there are seed-000 to seed-003");
     die(EXIT_CODE_USAGE,
         "unknown input '%.64s'%s: expected a family (see 'lnbench list inputs'), "
         "offset:KAPPA, worst, worst:PATH or a file: FILE.npy, FILE.npz:NAME, "

@@ -79,7 +79,7 @@ static void add_threads(const char *given, resolved_plan *resolved)
     cpu_set_t set;
     int cpus = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
     if (threads == 0)
-        die(EXIT_CODE_USAGE, "--threads %.60s: a whole number from 1 was expected", given);
+        die(EXIT_CODE_USAGE, "invalid --threads '%.60s': choose a whole number from 1", given);
     if (threads > (unsigned long)cpus)
         die(EXIT_CODE_ENVIRONMENT,
             "--threads %.60s: this process may run on %d CPU%s: threads that share one measure "
@@ -89,7 +89,7 @@ static void add_threads(const char *given, resolved_plan *resolved)
         if (resolved->threads[i] == threads)
             return;
     if (resolved->thread_count == THREAD_NUMBERS)
-        die(EXIT_CODE_USAGE, "--threads: %d numbers are the most", THREAD_NUMBERS);
+        die(EXIT_CODE_USAGE, "--threads has too many numbers: give at most %d", THREAD_NUMBERS);
     resolved->threads[resolved->thread_count++] = (unsigned)threads;
 }
 
@@ -100,7 +100,7 @@ static int word_or_die(const char *option, const char *given, const char *const 
     for (int i = 0; words[i]; i++)
         if (strcmp(given, words[i]) == 0)
             return i;
-    die(EXIT_CODE_USAGE, "--%s %.60s: %s", option, given, expected);
+    die(EXIT_CODE_USAGE, "invalid --%s '%.60s': choose %s", option, given, expected);
 }
 
 static void resolve_options(resolved_plan *resolved)
@@ -108,11 +108,9 @@ static void resolve_options(resolved_plan *resolved)
     static const char *const plans[] = {"quick", "full", "default", NULL};
     static const char *const halves[] = {"speed", "accuracy", NULL};
     const plan_request *request = resolved->request;
-    const int plan =
-        word_or_die("plan", request->name, plans, "quick, default or full was expected");
+    const int plan = word_or_die("plan", request->name, plans, "quick, default or full");
     const int half =
-        request->only ? word_or_die("only", request->only, halves, "speed or accuracy was expected")
-                      : -1;
+        request->only ? word_or_die("only", request->only, halves, "speed or accuracy") : -1;
     ln_type type;
     cache_state state;
     resolved->quick = plan == 0;
@@ -121,14 +119,14 @@ static void resolve_options(resolved_plan *resolved)
     resolved->accuracy = half != 0;
     for (size_t i = 0; i < request->dtypes.count; i++)
         if (!dtype_from_name(request->dtypes.words[i], &type))
-            die(EXIT_CODE_USAGE, "--dtypes %.60s: f32, f64, bf16 or f16 was expected",
+            die(EXIT_CODE_USAGE, "invalid --dtypes '%.60s': choose f32, f64, bf16 or f16",
                 request->dtypes.words[i]);
     for (size_t i = 0; i < request->threads.count; i++)
         add_threads(request->threads.words[i], resolved);
     if (request->threads.count == 0)
         add_threads("1", resolved);
     if (request->processes > MOST_SAMPLES || request->repetitions > MOST_SAMPLES)
-        die(EXIT_CODE_USAGE, "--%s %llu: %d is the most",
+        die(EXIT_CODE_USAGE, "invalid --%s %llu: choose at most %d",
             request->processes > MOST_SAMPLES ? "processes" : "repetitions",
             (unsigned long long)(request->processes > MOST_SAMPLES ? request->processes
                                                                    : request->repetitions),
@@ -136,7 +134,7 @@ static void resolve_options(resolved_plan *resolved)
     resolved->caches[CACHE_HOT] = request->caches.count == 0;
     for (size_t i = 0; i < request->caches.count; i++) {
         if (!cache_from_name(request->caches.words[i], &state))
-            die(EXIT_CODE_USAGE, "--cache %.60s: expected hot, cold, in-place or read",
+            die(EXIT_CODE_USAGE, "invalid --cache '%.60s': choose hot, cold, in-place or read",
                 request->caches.words[i]);
         resolved->caches[state] = true;
     }
@@ -518,7 +516,8 @@ static void plan_worst(const resolved_plan *resolved, const char *input, bool na
     note_worst(input, &found, plan);
     free(found.shapes);
     if (named && !of_type)
-        die(EXIT_CODE_USAGE, "--inputs %s: %s holds no find of %s: lnbench hunt makes some", input,
+        die(EXIT_CODE_USAGE,
+            "--inputs %s: %s has no adversarial rows of %s: lnbench hunt finds some", input,
             worst_place(input), dtype_name(plan->adding.dtype));
 }
 

@@ -77,8 +77,8 @@ static void load_builds(duet_run *duet)
         for (size_t i = 0; i < files.count; i++)
             if (!word_is_in(files.words[i], both.words, both.count))
                 die(EXIT_CODE_NOT_COMPARABLE,
-                    "%s %s: beside the other it does not get its own %.200s: both would run one "
-                    "copy (link it statically, or give its copies different sonames)",
+                    "%s %s: both builds would load one %.200s: link it statically, or "
+                    "change a soname",
                     options[side], paths[side], files.words[i]);
         word_list_free(&files);
         kernel_list_free(&kernels);

@@ -10,14 +10,14 @@ refused "for what?" 2 '--shapes ROWSxHIDDEN' choose
 refused "a shape that is none" 2 "shape '7by8'" choose --shape 7by8
 refused "a model with a slip" 2 "unknown model 'gpt2-lx' .did you mean 'gpt2-xl'" choose --model gpt2-lx
 refused "tokens without a model" 2 '--tokens goes with --model' choose --shape 1x8 --tokens 3
-refused "tokens that are none" 2 '--tokens -3' choose --model gpt2 --tokens -3
+refused "tokens that are none" 2 "--tokens '-3'" choose --model gpt2 --tokens -3
 refused "kappa below 1" 2 '--kappa 0.5' choose --shape 1x8 --kappa 0.5
 refused "kappa of RMSNorm" 2 '--kappa is for LayerNorm' choose --model llama-3-8b --kappa 10
 refused "a kappa that bf16 can't have" 2 'bf16 can realise kappa from 1 to 1000' choose --shape 4x64 --dtype bf16 --kappa 1e4
 refused "another format" 2 '--format xml' choose --shape 1x8 --format xml
-refused "another dtype" 2 '--dtypes f17: f32, f64' choose --shape 1x8 --dtype f17 --db c.db
-refused "another parameter type" 2 '--param f17: f32, f64' choose --shape 1x8 --param f17 --db c.db
-refused "two conventions" 2 'one was expected' choose --shape 1x8 --convention torch,bert
+refused "another dtype" 2 "--dtypes 'f17': choose f32, f64" choose --shape 1x8 --dtype f17 --db c.db
+refused "another parameter type" 2 "--param 'f17': choose f32, f64" choose --shape 1x8 --param f17 --db c.db
+refused "two conventions" 2 'choose takes one convention' choose --shape 1x8 --convention torch,bert
 refused "a model, and a convention of another operation" 2 \
     'torch is of layernorm: llama-3-8b has rmsnorm, as llama computes it' choose --model llama-3-8b --conventions torch
 refused "no database, and none wanted" 7 'none.db: no run timed 4x64 f32, torch, hot cache, 1 thread; without --stored' \

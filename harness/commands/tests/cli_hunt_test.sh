@@ -75,7 +75,7 @@ typed two_pass_f64_scalar f64 ""
 typed two_pass_bf16_scalar bf16 ""
 typed shifted_two_mean_fused_f16_param_f32_scalar f16 f32
 rm results/worst/two_pass_f64*
-refused "no find of a type" 2 'results/worst holds no find of f64' run --only accuracy --db t.db \
+refused "no find of a type" 2 'results/worst has no adversarial rows of f64' run --only accuracy --db t.db \
     --inputs worst --kernels two_pass_f64_scalar --dtypes f64
 rm -r results
 
@@ -98,7 +98,7 @@ check "a crash: reproduces" has out '^([0-9]+) replayed, \1 the same'
 ends "a NaN" 5 hunt --kernel naive.nan_output --plugin "$sabotage" --hidden 16 --time 0.1 --out nan.txt
 
 refused "no kernel" 2 '--kernels NAME is missing' hunt
-refused "hidden 0" 2 '1 to 1048576 was expected' hunt --kernel $kernel --hidden 0
+refused "hidden 0" 2 'choose 1 to 1048576' hunt --kernel $kernel --hidden 0
 refused "not writable" 7 '' hunt --kernel $kernel --out /proc/no/such.txt
 
 # ---- The corpus of reference/worst: every file reads, names a kernel of the table, and what was found stays

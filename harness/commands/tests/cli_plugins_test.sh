@@ -145,7 +145,7 @@ narrow[1]=./other.so
 half "another build" 'No kernel is recommended, because speed was not measured' --only accuracy --conformance no --inputs spike --shapes 4x64
 "$binaries/run_sql" n.db "SELECT count(*) || ' ' || count(DISTINCT request_hash) FROM runs" >hashes
 check "another build is asked the same, other options are not" is "$(cat hashes)" "4 3"
-refused "a referee that is none" 2 "--conformance maybe: yes or no" run "${narrow[@]}" --conformance maybe
+refused "a referee that is none" 2 "--conformance 'maybe': choose yes or no" run "${narrow[@]}" --conformance maybe
 
 # A CPU without AVX2: as the library sees one.
 if "$lnbench" list kernels | grep -q '^two_pass_f32_avx2 .* yes$'; then

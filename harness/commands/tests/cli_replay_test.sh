@@ -31,7 +31,7 @@ refused "a kernel that is not here" 4 'if it came from a plugin' replay --db r.d
 refused "no such case" 7 'no case 999999' replay --db r.db --case 999999
 for words in 'x --case 3' '--case 3 --failures' 'x --failures' 'x --run 1'; do
     # shellcheck disable=SC2086 # several words
-    refused "two of them: $words" 2 'one of --case, --failures and FILE was expected' replay $words
+    refused "two of them: $words" 2 'choose one of --case, --failures and FILE' replay $words
 done
 
 # Conformance tests: the problems of then, by their bits or, where nothing came out, by their words. A

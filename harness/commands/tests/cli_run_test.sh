@@ -19,24 +19,23 @@ bad "a place of eps" "'vr': must be var, std or quotient" --conventions ddof=1,e
 bad "no convention" '.' --conventions ''
 bad "an input with a slip" "'nrmal' .did you mean 'normal'" --inputs nrmal
 bad "a kappa" 'kappa' --inputs offset:0
-bad "document 004 as input" 'seed-004' --inputs seed-004
 bad "no input" '--inputs' --inputs ''
-bad "a plan" 'qick: quick, default or full' --plan qick
-bad "a half" 'sped: speed or accuracy' --only sped
-bad "a cache state" 'warm: expected hot, cold, in-place or read' --cache warm
-bad "a dtype" 'f31: f32' --dtypes f31
+bad "a plan" "'qick': choose quick, default or full" --plan qick
+bad "a half" "'sped': choose speed or accuracy" --only sped
+bad "a cache state" "'warm': choose hot, cold, in-place or read" --cache warm
+bad "a dtype" "'f31': choose f32" --dtypes f31
 bad "a dtype without kernels" 'bf16: no kernel of --kernels has it' --dtypes bf16 --kernels 'naive_f32_*'
 bad "a dtype that no chosen kernel has" 'not f32' --kernels '*_bf16_*'
 bad "an input that a type cannot have" 'bf16 can realise kappa from 1 to 1000' --dtypes bf16 \
     --inputs offset:1e4
-bad "threads 0" 'threads 0: a whole number from 1' --threads 0
-bad "threads that are no number" 'threads x: a whole number from 1' --threads x
+bad "threads 0" "threads '0': choose a whole number from 1" --threads 0
+bad "threads that are no number" "threads 'x': choose a whole number from 1" --threads x
 bad "processes" '--processes 99999999999' --processes 99999999999
 bad "repetitions" '--repetitions 1001' --repetitions 1001
 bad "hidden 0" "'4x0': rows and hidden must be at least 1" --shapes 4x0
 bad "rows 0" "'0x4': rows and hidden must be at least 1" --shapes 0x4
-bad "a shape without x" "'4': ROWSxHIDDEN" --shapes 4
-bad "a shape of three" "'4x4x4': ROWSxHIDDEN" --shapes 4x4x4
+bad "a shape without x" "'4': write ROWSxHIDDEN" --shapes 4
+bad "a shape of three" "'4x4x4': write ROWSxHIDDEN" --shapes 4x4x4
 bad "a shape below 0" 'ROWSxHIDDEN' --shapes 4x-4
 bad "a product that overflows" 'too large' --shapes 4294967296x4294967296
 bad "a size that overflows" 'too large' --shapes 99999999999999999999x1
@@ -73,7 +72,7 @@ accepted "--dry-run" 0 run --dry-run --db dry/dry.db --out dry-charts --plan qui
 check "--dry-run: no database" test ! -e dry/dry.db
 check "--dry-run: no charts" test ! -e dry-charts
 check "--dry-run says how much there is" has out '^[0-9]+ judgements, [0-9]+ repetitions, about'
-check "--dry-run says what the referee covers" has out '[0-9]+ problems, ([0-9.]+ % of all triples|every triple)'
+check "--dry-run says what the conformance tests cover" has out '^conformance tests of LayerNorm: [0-9]+ problems with ([0-9.]+ % of all combinations|every combination) of three settings'
 check "--dry-run fits a screen" test "$(wc -l <out)" -le 40
 accepted "--time-on" 0 run --dry-run --plan quick --only speed --time-on normal+offset:4
 check "--time-on: what is timed" has out '^speed .* normal\+offset:4 '

@@ -57,7 +57,7 @@ check "doctor --remove: no row of others" is "$("$binaries/run_sql" many.db 'SEL
         (SELECT 1 FROM worst_rows WHERE tensors.id IN (x, gamma, beta)))')" 0
 refused "doctor --remove: no such run" 7 'many.db: no run 9 to 9' doctor --remove 9 --yes --db many.db
 refused "doctor --remove: nobody to ask" 2 'add --yes' doctor --remove 3 --db many.db
-refused "doctor --remove: bad words" 2 'a run or a range was expected' doctor --remove 3..x --yes --db many.db
+refused "doctor --remove: bad words" 2 'choose a run or a range' doctor --remove 3..x --yes --db many.db
 cp good.db view.db
 "$binaries/run_sql" view.db 'PRAGMA legacy_alter_table = ON; ALTER TABLE runs RENAME TO kept;
     CREATE VIEW runs AS SELECT * FROM kept'

@@ -202,7 +202,7 @@ expect 0 'same' $compare 1 bbbb
 refused 'no run of this number or commit' $compare 1 cccc
 refused 'no run 99\|no run of this number' $compare 1 99
 expect 2 'neither a run' $compare 1 yesterday
-expect 2 'two runs were expected' $compare 1
+expect 2 'name two runs' $compare 1
 refused 'No such file' $compare 1 ./nowhere.json
 
 echo "one run only, none"

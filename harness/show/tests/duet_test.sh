@@ -67,7 +67,7 @@ for type in f64 bf16 f16; do
     typed 6 'new: fail (crashed: SIGSEGV)' crash $type
 done
 plant none
-expect 2 'f32, f64, bf16 or f16 was expected' --base ./base.so --new ./new.so --dtypes f8
+expect 2 'choose f32, f64, bf16 or f16' --base ./base.so --new ./new.so --dtypes f8
 expect 2 'no kernel of --kernels has it' --base ./base.so --new ./new.so --dtypes f16 \
     --kernels 'two_pass_f64*'
 # Pairs of several shapes say which, however long the names.
