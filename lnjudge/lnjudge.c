@@ -74,7 +74,21 @@ lnjudge_status lnjudge_convention(const char *text, ln_convention *made, lnjudge
     return report_error(&caught.error, failure);
 }
 
-static bool is_convention(const ln_convention *convention);
+/* Whether it says nothing but the levels of its operation's fields, and an eps. */
+static bool is_convention(const ln_convention *convention)
+{
+    const unsigned kind = convention->operation;
+    ln_convention made = {.operation = convention->operation, .eps = convention->eps};
+    if (kind >= OPERATIONS)
+        return false;
+    for (size_t i = 0; i < operations[kind]->field_count; i++) {
+        const convention_field *field = &operations[kind]->fields[i];
+        convention_set_level(field, convention_level(field, convention), &made);
+    }
+    return convention_equal(&made, convention) && convention->eps >= 0 &&
+           isfinite(convention->eps) &&
+           (convention->eps_place == LN_EPS_NONE) == (convention->eps == 0);
+}
 
 const char *lnjudge_convention_label(const ln_convention *convention, char label[LNJUDGE_LABEL])
 {
@@ -98,22 +112,6 @@ static void check_limit(double max_row_ulp)
 {
     if (!(max_row_ulp >= 0))
         die(EXIT_CODE_USAGE, "max_row_ulp %g: at least 0 was expected", max_row_ulp);
-}
-
-/* Whether it says nothing but the levels of its operation's fields, and an eps. */
-static bool is_convention(const ln_convention *convention)
-{
-    const unsigned kind = convention->operation;
-    ln_convention made = {.operation = convention->operation, .eps = convention->eps};
-    if (kind >= OPERATIONS)
-        return false;
-    for (size_t i = 0; i < operations[kind]->field_count; i++) {
-        const convention_field *field = &operations[kind]->fields[i];
-        convention_set_level(field, convention_level(field, convention), &made);
-    }
-    return convention_equal(&made, convention) && convention->eps >= 0 &&
-           isfinite(convention->eps) &&
-           (convention->eps_place == LN_EPS_NONE) == (convention->eps == 0);
 }
 
 static void check_stride(const char *name, const ln_problem *problem, size_t *stride)
@@ -170,11 +168,6 @@ static ln_problem check_call(const ln_problem *given, const ln_tensors *tensors)
 /* ---- the reference ---- */
 
 static const judge_settings no_limit = {.seed = 1, .max_row_ulp = INFINITY};
-
-static const char *row_at(const void *tensor, ln_type type, size_t stride, size_t row)
-{
-    return tensor ? (const char *)tensor + row * stride * dtype_size(type) : NULL;
-}
 
 static operation_call call_of(const ln_problem *problem, const ln_tensors *tensors)
 {
@@ -247,26 +240,24 @@ static void fill_case(const judge_block *block, const case_verdict *verdict,
 
 /* ---- a row kept ---- */
 
-static void *copy_of(const void *from, size_t bytes)
+/* The bytes of one row of a tensor, or of a parameter, in memory of their own; NULL where there is no such tensor. */
+static void *copy_of(const void *from, size_t row, size_t bytes)
 {
-    return from ? allocate_copy(from, bytes) : NULL;
+    return from ? allocate_copy((const char *)from + row * bytes, bytes) : NULL;
 }
 
 static void keep_row(const judge_block *block, size_t row, const void *computed, lnjudge_row *kept)
 {
-    size_t stride = block->hidden, bytes = stride * dtype_size(block->storage);
+    const size_t hidden = block->hidden, bytes = hidden * dtype_size(block->storage);
     const tensor_role *weight = &operations[block->operation]->roles[ROLE_GAMMA];
-    size_t parameters = role_columns(weight, &block->convention, stride) * dtype_size(block->param);
-    *kept = (lnjudge_row){
-        .number = row,
-        .x = copy_of(row_at(block->inputs[ROLE_X], block->storage, stride, row), bytes),
-        .residual =
-            copy_of(row_at(block->inputs[ROLE_RESIDUAL], block->storage, stride, row), bytes),
-        .gamma = copy_of(block->inputs[ROLE_GAMMA], parameters),
-        .beta = copy_of(block->inputs[ROLE_BETA], parameters),
-        .y = copy_of(row_at(computed, block->storage, stride, row), bytes),
-        .exact = copy_of(block->results[row].exact, stride * sizeof(double)),
-    };
+    size_t parameters = role_columns(weight, &block->convention, hidden) * dtype_size(block->param);
+    *kept = (lnjudge_row){.number = row,
+                          .x = copy_of(block->inputs[ROLE_X], row, bytes),
+                          .residual = copy_of(block->inputs[ROLE_RESIDUAL], row, bytes),
+                          .gamma = copy_of(block->inputs[ROLE_GAMMA], 0, parameters),
+                          .beta = copy_of(block->inputs[ROLE_BETA], 0, parameters),
+                          .y = copy_of(computed, row, bytes),
+                          .exact = copy_of(block->results[row].exact, 0, hidden * sizeof(double))};
 }
 
 static void free_row(lnjudge_row *row)
@@ -279,12 +270,12 @@ static void free_row(lnjudge_row *row)
 
 void lnjudge_report_free(lnjudge_report *report)
 {
-    for (size_t i = 0; report && i < report->count; i++)
+    if (!report)
+        return;
+    for (size_t i = 0; i < report->count; i++)
         free_row(&report->cases[i].worst);
-    if (report) {
-        free(report->cases);
-        *report = (lnjudge_report){0};
-    }
+    free(report->cases);
+    *report = (lnjudge_report){0};
 }
 
 static void choose_worst(lnjudge_report *report)
@@ -309,18 +300,6 @@ static void choose_worst(lnjudge_report *report)
 
 /* ---- outputs made elsewhere ---- */
 
-/* The rows of a tensor of this stride, dense; the tensor itself where it is. */
-static const void *dense(const void *tensor, const ln_problem *problem, size_t stride, void **copy)
-{
-    size_t bytes = problem->hidden * dtype_size(problem->storage);
-    if (stride == problem->hidden)
-        return tensor;
-    *copy = allocate(problem->rows * bytes);
-    for (size_t row = 0; row < problem->rows; row++)
-        memcpy((char *)*copy + row * bytes, row_at(tensor, problem->storage, stride, row), bytes);
-    return *copy;
-}
-
 lnjudge_status lnjudge_output_judge(const ln_problem *given, const ln_tensors *tensors,
                                     double max_row_ulp, lnjudge_report *report,
                                     lnjudge_error *failure)
@@ -336,10 +315,13 @@ lnjudge_status lnjudge_output_judge(const ln_problem *given, const ln_tensors *t
     const ln_problem problem = check_call(given, tensors);
     if (!tensors->y)
         die(EXIT_CODE_USAGE, "y is NULL");
-    void *copy = NULL;
     row_judge *judge = judge_create(NULL, &settings);
     lnjudge_case *made = allocate_zeroed(1, sizeof *made);
-    const void *y = dense(tensors->y, &problem, problem.y_stride, &copy);
+    const size_t bytes = problem.hidden * dtype_size(problem.storage);
+    const size_t stride = problem.y_stride * dtype_size(problem.storage);
+    char *y = allocate(problem.rows * bytes); /* its rows, dense */
+    for (size_t row = 0; row < problem.rows; row++)
+        memcpy(y + row * bytes, (const char *)tensors->y + row * stride, bytes);
     const operation_call call = call_of(&problem, tensors);
     judge_block_from(judge, &block, &call);
     judge_output(judge, &block, y, &judgement);
@@ -350,7 +332,7 @@ lnjudge_status lnjudge_output_judge(const ln_problem *given, const ln_tensors *t
     *report = (lnjudge_report){.count = 1, .cases = made, .passed = made->passed};
     judge_block_free(&block);
     judge_destroy(judge);
-    free(copy);
+    free(y);
     return report_error(&caught.error, failure);
 }
 
@@ -391,14 +373,13 @@ enum {
     LEAST_ROWS = 9,             /* the kappas of `offset` */
     FAMILIES_MOST = 64,
     USUAL_HIDDEN = 768,
+    /* Rows up to it are held to the limit of the question: a mean rounded to the row's type moves their results by
+     * 2 row ULP at most. */
+    PLAIN_KAPPA = 2,
     MOST_SIZES = 1 << 16,
     ALIGNMENT = 64,
     ALL_TRAITS = LNJUDGE_DENSE | LNJUDGE_NOT_IN_PLACE | LNJUDGE_NO_RESIDUAL | LNJUDGE_THESE_SIZES,
 };
-
-/* Rows up to it are held to the limit of the question: a mean rounded to the row's type moves their
- * results by 2 row ULP at most. */
-static const double plain_kappa = 2;
 
 /* A judgement under way. */
 typedef struct kernel_session {
@@ -425,10 +406,8 @@ typedef struct kernel_session {
  * rows, and inputs are compared with what they were. A function that writes further away, or never returns, is not
  * caught: that needs another process. */
 
-static bool blame(worker_reply *reply, verdict_kind verdict, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static bool blame(worker_reply *reply, verdict_kind verdict, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static bool blame(worker_reply *reply, verdict_kind verdict,
+                                                        const char *format, ...)
 {
     va_list arguments;
     reply->kind = REPLY_FAILED;
@@ -563,23 +542,6 @@ static void reserve(kernel_runner *runner, size_t bytes)
 
 /* ---- what was found ---- */
 
-/* The last case, if it is of this check, input and size, else a new one. */
-static lnjudge_case *case_of(kernel_session *session, const char *check, const char *input,
-                             size_t hidden)
-{
-    lnjudge_report *report = &session->report;
-    lnjudge_case *last = report->count ? &report->cases[report->count - 1] : NULL;
-    if (last && strcmp(last->check, check) == 0 && strcmp(last->input, input) == 0 &&
-        (!*input || last->hidden == hidden))
-        return last;
-    report->cases = reallocate(report->cases, (report->count + 1) * sizeof *last);
-    last = &report->cases[report->count++];
-    *last = (lnjudge_case){.passed = 1};
-    snprintf(last->check, sizeof last->check, "%s", check);
-    snprintf(last->input, sizeof last->input, "%s", input);
-    return last;
-}
-
 /* Whether a judgement is graver than what a case has, or has a larger error. */
 static bool is_worse(const lnjudge_case *held, const case_verdict *verdict, double row_ulp)
 {
@@ -599,7 +561,17 @@ static void note_verdict(kernel_session *session, const char *input, const char 
     const case_verdict *verdict = &judgement->verdict;
     const judge_block *block = &session->block;
     const char *check = *input ? "rows" : conformance_check_name(CHECK_COMBINATIONS);
-    lnjudge_case *into = case_of(session, check, input, block->hidden);
+    /* The last case, if it is of this check, input and size, else a new one. */
+    lnjudge_report *report = &session->report;
+    lnjudge_case *into = report->count ? &report->cases[report->count - 1] : NULL;
+    if (!into || strcmp(into->check, check) != 0 || strcmp(into->input, input) != 0 ||
+        (*input && into->hidden != block->hidden)) {
+        report->cases = reallocate(report->cases, (report->count + 1) * sizeof *into);
+        into = &report->cases[report->count++];
+        *into = (lnjudge_case){.passed = 1};
+        snprintf(into->check, sizeof into->check, "%s", check);
+        snprintf(into->input, sizeof into->input, "%s", input);
+    }
     if (!is_worse(into, verdict, judgement->metrics.row_ulp_max))
         return;
     fill_case(block, verdict, &judgement->metrics, into);
@@ -626,7 +598,7 @@ static void hold_to_limit(kernel_session *session, case_judgement *judgement)
                          block->hidden <= longest && verdict_is_right(judgement->verdict.kind);
          row++) {
         const judged_row *judged = &session->judge->by_row[row];
-        if (!(judged->kappa <= plain_kappa && judged->row_ulp > limit) ||
+        if (!(judged->kappa <= PLAIN_KAPPA && judged->row_ulp > limit) ||
             !limits_tell(judge_limits(session->judge, block, &kind, row)))
             continue;
         judgement->verdict.kind = VERDICT_INACCURATE;
@@ -664,36 +636,27 @@ static void run_family(kernel_session *session, const char *input, size_t hidden
         judge_family(session, input, 2 * hidden, &judgement);
 }
 
-/* Describes a problem, without the factors that this process does not vary. */
-static void describe_problem(const kernel_session *session, const combination *asked,
-                             char words[256])
+/* Runs a problem of the covering array; after the last one it adds what all of them show together. */
+static void run_problem(kernel_session *session, size_t index)
 {
-    combination shown = *asked;
-    char factors[256];
+    combination asked = combinations_at(session->combinations, index);
+    case_judgement judgement, all = {.verdict.kind = VERDICT_RIGHT};
+    char words[256], factors[256];
+    combination_without(&asked, session->kernel.facts.traits);
+    combination_block(session->judge, &asked, session->question.storage, session->question.param,
+                      &session->block);
+    covering_run_ask(&session->covering, &asked, &session->block, &judgement);
+    /* Its words leave out the factors that this process does not vary. */
+    combination shown = asked;
     for (size_t f = 0; f < shown.table->count; f++) {
         factor_kind kind = shown.table->factors[f].kind;
         if (kind == FACTOR_THREADS || (kind == FACTOR_CALLS && shown.levels[f] != CALLS_HALVES) ||
             (kind == FACTOR_STRIDE && (session->question.traits & LNJUDGE_DENSE)))
             shown.levels[f] = 0;
     }
-    ln_problem problem =
-        combination_problem(asked, session->question.storage, session->question.param);
     combination_describe(&shown, UINT64_MAX, factors, sizeof factors);
-    snprintf(words, 256, "%zux%zu%s%.200s", problem.rows, problem.hidden, *factors ? ", " : "",
-             factors);
-}
-
-/* Runs a problem of the covering array; after the last one it adds what all of them show together. */
-static void run_problem(kernel_session *session, size_t index)
-{
-    combination asked = combinations_at(session->combinations, index);
-    case_judgement judgement, all = {.verdict.kind = VERDICT_RIGHT};
-    char words[256];
-    combination_without(&asked, session->kernel.facts.traits);
-    combination_block(session->judge, &asked, session->question.storage, session->question.param,
-                      &session->block);
-    covering_run_ask(&session->covering, &asked, &session->block, &judgement);
-    describe_problem(session, &asked, words);
+    snprintf(words, sizeof words, "%zux%zu%s%.200s", session->block.rows, session->block.hidden,
+             *factors ? ", " : "", factors);
     hold_to_limit(session, &judgement);
     note_verdict(session, "", words, &judgement);
     if (session->done < session->count || session->question.entry > 0)
@@ -780,20 +743,6 @@ static void begin(const lnjudge_question *given, kernel_session *session)
     }
 }
 
-/* Runs the next step, and frees what it took. */
-static void run_step(kernel_session *session)
-{
-    const size_t index = session->done++, hidden = index / session->family_count;
-    if (hidden < session->question.hidden_count)
-        run_family(session, session->families[index % session->family_count],
-                   session->question.hidden[hidden]);
-    else
-        run_problem(session, index - session->family_count * session->question.hidden_count);
-    judge_block_free(&session->block);
-    if (session->stopped)
-        die(EXIT_CODE_INTERRUPTED, "the kernel ended the judgement");
-}
-
 /* Whether the caller wants the next step. */
 static bool wants_step(kernel_session *session, double max_row_ulp)
 {
@@ -860,8 +809,18 @@ lnjudge_status lnjudge_kernel_judge(const lnjudge_question *question, lnjudge_re
         *report = (lnjudge_report){0};
         session = allocate_zeroed(1, sizeof *session);
         begin(question, session);
-        while (wants_step(session, question->max_row_ulp))
-            run_step(session);
+        while (wants_step(session, question->max_row_ulp)) {
+            const size_t index = session->done++, hidden = index / session->family_count;
+            if (hidden < session->question.hidden_count)
+                run_family(session, session->families[index % session->family_count],
+                           session->question.hidden[hidden]);
+            else
+                run_problem(session,
+                            index - session->family_count * session->question.hidden_count);
+            judge_block_free(&session->block);
+            if (session->stopped)
+                die(EXIT_CODE_INTERRUPTED, "the kernel ended the judgement");
+        }
         conclude(session);
         *report = session->report;
         session->report = (lnjudge_report){0};

@@ -156,30 +156,18 @@ def _open():
 
 library = _open()
 _P = c.POINTER
-_signatures = {
-    "lnjudge_convention": [c.c_char_p, _P(Convention), _P(Error)],
-    "lnjudge_reference": [_P(Problem), _P(Tensors), c.c_void_p, _P(Error)],
-    "lnjudge_output_judge": [_P(Problem), _P(Tensors), c.c_double, _P(Report), _P(Error)],
-    "lnjudge_kernel_judge": [_P(Question), _P(Report), _P(Error)],
-    "lnjudge_report_free": [_P(Report)],
-    "lnjudge_tolerance_find": [_P(Problem), _P(Tensors), _P(Tolerance), _P(Error)],
-    "lnjudge_fingerprint_make": [_P(Box), _P(Fingerprint), _P(Error)],
-    "lnjudge_fingerprint_free": [_P(Fingerprint)],
-    "lnjudge_convention_label": [_P(Convention), c.c_char_p],
-    "lnjudge_metric_name": [c.c_size_t],
-    "lnjudge_watch": [c.c_void_p, c.c_size_t],
-    "lnjudge_watched": [],
-    "lnjudge_version": [],
-}
-for _name, _arguments in _signatures.items():
-    _function = getattr(library, _name)
-    _function.argtypes = _arguments
-    _function.restype = c.c_int
-library.lnjudge_watched.restype = c.c_void_p
-library.lnjudge_convention_label.restype = c.c_char_p
-library.lnjudge_metric_name.restype = c.c_char_p
-library.lnjudge_version.restype = c.c_char_p
-library.lnjudge_report_free.restype = library.lnjudge_fingerprint_free.restype = None
+for _name, _result, *_arguments in (
+        ("convention", c.c_int, c.c_char_p, _P(Convention), _P(Error)),
+        ("reference", c.c_int, _P(Problem), _P(Tensors), c.c_void_p, _P(Error)),
+        ("output_judge", c.c_int, _P(Problem), _P(Tensors), c.c_double, _P(Report), _P(Error)),
+        ("kernel_judge", c.c_int, _P(Question), _P(Report), _P(Error)), ("report_free", None, _P(Report)),
+        ("tolerance_find", c.c_int, _P(Problem), _P(Tensors), _P(Tolerance), _P(Error)),
+        ("fingerprint_make", c.c_int, _P(Box), _P(Fingerprint), _P(Error)),
+        ("fingerprint_free", None, _P(Fingerprint)), ("version", c.c_char_p),
+        ("convention_label", c.c_char_p, _P(Convention), c.c_char_p), ("metric_name", c.c_char_p, c.c_size_t),
+        ("watch", c.c_int, c.c_void_p, c.c_size_t), ("watched", c.c_void_p)):
+    _function = getattr(library, "lnjudge_" + _name)
+    _function.argtypes, _function.restype = _arguments, _result
 
 metric_names = tuple(library.lnjudge_metric_name(i).decode() for i in range(METRICS))
 counted = {"mismatches", "elements", "exact_zeros", "sign_of_zero", "worst_row", "worst_column"}
