@@ -516,81 +516,51 @@ void write_whole_file(const char *path, const text_buffer *content)
 
 enum { PATH_LENGTH = 1024 };
 
-/* Directory of the running executable, without a slash at the end. */
-static void own_directory(char directory[PATH_LENGTH])
-{
-    ssize_t length = readlink("/proc/self/exe", directory, PATH_LENGTH - 1);
-    if (length <= 0)
-        die(EXIT_CODE_ENVIRONMENT, "/proc/self/exe: %s (is /proc mounted?)", strerror(errno));
-    directory[length] = '\0';
-    char *slash = strrchr(directory, '/');
-    if (slash)
-        *slash = '\0';
-}
+/* Where each part of lnbench may lie: what a variable says, else the first place that exists, relative to the
+ * executable or absolute. `needed` says what is missing where none does. */
+static const struct {
+    const char *variable, *places[2], *needed;
+} own_parts[] = {
+    [OWN_WORKER] = {"LNBENCH_WORKER",
+                    {"lnbench-worker", "../libexec/lnbench/lnbench-worker"},
+                    "lnbench-worker"},
+    [OWN_LIBRARY] = {"LNBENCH_LIBRARY",
+                     {"../lib/liblayernorm.so", LNBENCH_INSTALLED_LIBRARY},
+                     "liblayernorm.so"},
+    [OWN_PEERS] = {"LNBENCH_PEERS_DIRECTORY", {"../lib/peers", LNBENCH_INSTALLED_PEERS}, NULL},
+    [OWN_PLOTS] = {"LNBENCH_PLOTS",
+                   {"../share/lnbench/plots", LNBENCH_SOURCE_PLOTS},
+                   "the plots directory"},
+    [OWN_WORST] = {"LNBENCH_WORST", {"../share/lnbench/worst", LNBENCH_SOURCE_WORST}, NULL},
+};
 
-/* The first that exists: the variable's value, then each candidate, relative to the executable or
- * absolute. False: none does. */
-static bool find_path(const char *variable, const char *const candidates[2], char *path,
-                      size_t size)
+bool own_path(own_part part, char *path, size_t size)
 {
-    const char *given = getenv(variable);
+    const char *variable = own_parts[part].variable, *given = getenv(variable);
     if (given && given[0]) {
         snprintf(path, size, "%s", given);
         if (access(path, R_OK) != 0)
             die(EXIT_CODE_ENVIRONMENT, "%s=%s: %s", variable, given, strerror(errno));
         return true;
     }
-    char directory[PATH_LENGTH];
-    own_directory(directory);
+    char folder[PATH_LENGTH]; /* of the running executable */
+    ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
+    if (length <= 0)
+        die(EXIT_CODE_ENVIRONMENT, "/proc/self/exe: %s (is /proc mounted?)", strerror(errno));
+    folder[length] = '\0';
+    *strrchr(folder, '/') = '\0';
     for (size_t i = 0; i < 2; i++) {
-        bool absolute = candidates[i][0] == '/';
-        snprintf(path, size, "%s%s%s", absolute ? "" : directory, absolute ? "" : "/",
-                 candidates[i]);
+        const char *place = own_parts[part].places[i];
+        bool absolute = place[0] == '/';
+        snprintf(path, size, "%s%s%s", absolute ? "" : folder, absolute ? "" : "/", place);
         if (access(path, R_OK) == 0)
             return true;
     }
+    if (own_parts[part].needed)
+        die(EXIT_CODE_ENVIRONMENT,
+            "%s not found near %s: build or install lnbench whole, or set %s",
+            own_parts[part].needed, folder, variable);
     return false;
-}
-
-static void need_path(const char *variable, const char *const candidates[2], const char *what,
-                      char *path, size_t size)
-{
-    char directory[PATH_LENGTH];
-    if (find_path(variable, candidates, path, size))
-        return;
-    own_directory(directory);
-    die(EXIT_CODE_ENVIRONMENT, "%s not found near %s: build or install lnbench whole, or set %s",
-        what, directory, variable);
-}
-
-void path_of_worker(char *path, size_t size)
-{
-    static const char *const candidates[] = {"lnbench-worker", "../libexec/lnbench/lnbench-worker"};
-    need_path("LNBENCH_WORKER", candidates, "lnbench-worker", path, size);
-}
-
-void path_of_library(char *path, size_t size)
-{
-    static const char *const candidates[] = {"../lib/liblayernorm.so", LNBENCH_INSTALLED_LIBRARY};
-    need_path("LNBENCH_LIBRARY", candidates, "liblayernorm.so", path, size);
-}
-
-bool path_of_peers(char *path, size_t size)
-{
-    static const char *const candidates[] = {"../lib/peers", LNBENCH_INSTALLED_PEERS};
-    return find_path("LNBENCH_PEERS_DIRECTORY", candidates, path, size);
-}
-
-void path_of_plots(char *path, size_t size)
-{
-    static const char *const candidates[] = {"../share/lnbench/plots", LNBENCH_SOURCE_PLOTS};
-    need_path("LNBENCH_PLOTS", candidates, "the plots directory", path, size);
-}
-
-bool path_of_worst(char *path, size_t size)
-{
-    static const char *const candidates[] = {"../share/lnbench/worst", LNBENCH_SOURCE_WORST};
-    return find_path("LNBENCH_WORST", candidates, path, size);
 }
 
 void make_directories(const char *path)

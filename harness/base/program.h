@@ -108,16 +108,15 @@ void write_whole_file(const char *path, const text_buffer *content);
 /* Where lnbench's own parts lie: found from the running executable, so that a build tree and an
  * installation both work. */
 
-/* $LNBENCH_WORKER, else beside lnbench or in ../libexec/lnbench. */
-void path_of_worker(char *path, size_t size);
-/* $LNBENCH_LIBRARY, else ../lib/liblayernorm.so */
-void path_of_library(char *path, size_t size);
-/* $LNBENCH_PEERS_DIRECTORY, else ../lib/peers; false where no peers were built. */
-bool path_of_peers(char *path, size_t size);
-/* $LNBENCH_PLOTS, else the source's or installed plots/ */
-void path_of_plots(char *path, size_t size);
-/* $LNBENCH_WORST, else the installed or the source's reference/worst; false where there is none. */
-bool path_of_worst(char *path, size_t size);
+typedef enum own_part {
+    OWN_WORKER,  /* $LNBENCH_WORKER, else beside lnbench or in ../libexec/lnbench */
+    OWN_LIBRARY, /* $LNBENCH_LIBRARY, else ../lib/liblayernorm.so */
+    OWN_PEERS,   /* $LNBENCH_PEERS_DIRECTORY, else ../lib/peers */
+    OWN_PLOTS,   /* $LNBENCH_PLOTS, else the source's or installed plots/ */
+    OWN_WORST,   /* $LNBENCH_WORST, else the installed or the source's reference/worst */
+} own_part;
+/* Ends the program (7) where a part is missing; false where peers or adversarial rows are, which may be. */
+bool own_path(own_part part, char *path, size_t size);
 
 /* mkdir -p. */
 void make_directories(const char *path);

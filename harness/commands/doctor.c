@@ -155,7 +155,7 @@ static void doctor_noise(const char *database, double seconds, const output_file
     text_buffer bytes = {0};
     duet_run duet = {.cpu = -1};
     interrupt_watch();
-    path_of_library(library, sizeof library);
+    own_path(OWN_LIBRARY, library, sizeof library);
     make_parent_directory(database);
     store_close(store_open(database, STORE_WRITE));
     const char *folder = temporary_folder_make("noise");

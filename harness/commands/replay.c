@@ -674,7 +674,7 @@ static bool check_page(const verify_request *request, const run_view *view, text
     size_t at = 0;
     add_bare(&theirs, page->bytes, page_run_cut(page->bytes, page->length));
     const char *folder = temporary_folder_make("verify");
-    path_of_plots(plots, sizeof plots);
+    own_path(OWN_PLOTS, plots, sizeof plots);
     for (run_view part = {0}; view_next_part(view, &part);) {
         text_buffer drawn = {0};
         if (same)

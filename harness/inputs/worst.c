@@ -428,7 +428,7 @@ const char *worst_place(const char *input)
 {
     static _Thread_local char path[1024];
     const char *named = has_place(input) ? input + strlen(place_prefix) : getenv("LNBENCH_WORST");
-    if (!named && !path_of_worst(path, sizeof path))
+    if (!named && !own_path(OWN_WORST, path, sizeof path))
         return "reference/worst";
     return named ? named : path;
 }

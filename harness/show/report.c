@@ -761,7 +761,7 @@ void draw_report(const run_view *view, const char *directory, const output_file 
 {
     char plots[1024], folder[1024];
     text_buffer run = {0}, packed = {0};
-    path_of_plots(plots, sizeof plots);
+    own_path(OWN_PLOTS, plots, sizeof plots);
     run_file_make(store_path(view->store), view->run.id, PACK_FAST, &packed);
     page_run_add(&run, &packed);
     text_free(&packed);

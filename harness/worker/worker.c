@@ -506,7 +506,7 @@ static void add_peers(worker_process *worker, const char *const *plugins, size_t
     char pattern[1024];
     glob_t found;
     const char *wanted = getenv("LNBENCH_PEERS");
-    if ((wanted && strcmp(wanted, "0") == 0) || !path_of_peers(pattern, sizeof pattern - 5))
+    if ((wanted && strcmp(wanted, "0") == 0) || !own_path(OWN_PEERS, pattern, sizeof pattern - 5))
         return;
     strcat(pattern, "/*.so");
     if (glob(pattern, 0, NULL, &found) != 0)
@@ -661,9 +661,9 @@ static worker_process *start_worker(bool builds, const char *const *files, size_
     worker_process *worker = allocate_zeroed(1, sizeof *worker);
     worker->plugins = allocate_zeroed(PLUGINS_MOST + 1, sizeof *worker->plugins);
     worker->builds = builds;
-    path_of_worker(worker->program, sizeof worker->program);
+    own_path(OWN_WORKER, worker->program, sizeof worker->program);
     if (!builds) {
-        path_of_library(worker->plugins[0], sizeof worker->plugins[0]);
+        own_path(OWN_LIBRARY, worker->plugins[0], sizeof worker->plugins[0]);
         worker->plugin_count = 1;
         add_peers(worker, files, count);
     }

@@ -318,7 +318,7 @@ static void draw_stems(const char *folder, const word_list *stems, const char *s
     char plots[1024];
     arena memory = {0};
     gnuplot_job job = {.result = PROGRAM_DONE};
-    path_of_plots(plots, sizeof plots);
+    own_path(OWN_PLOTS, plots, sizeof plots);
     size_t count = format_count * stems->count, drawn = 0;
     while (drawn < count && job.result == PROGRAM_DONE) {
         job = (gnuplot_job){.stem = stems->words[drawn / format_count],
