@@ -1,3 +1,4 @@
+/* Blocks of memory, each twice as large as the one before it. */
 #include "base/arena.h"
 #include "base/die.h"
 #include "base/text.h"

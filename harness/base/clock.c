@@ -1,3 +1,4 @@
+/* Cycles and instructions of one thread by perf_event_open(2). */
 #include "base/clock.h"
 #include <errno.h>
 #include <linux/perf_event.h>

@@ -1,3 +1,4 @@
+/* The end of the program: one line, an exit code, and nothing that allocates memory on the way. */
 #include "base/die.h"
 #include "base/text.h"
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* The hash of a file, and an open-addressed table of hashes. */
 #include "base/hash.h"
 #include "base/arena.h"
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* What a command prints besides its table: lines, notes, JSON, colours, and the progress bar. */
 #include "base/output.h"
 #include "base/text.h"
 #include <math.h>

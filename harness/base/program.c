@@ -1,3 +1,5 @@
+/* Other programs and child processes, files that appear when they are whole, temporary folders: what must be ended or
+ * removed when lnbench ends, which tidy_up() does, also within a signal's handler. */
 #include "base/program.h"
 #include "base/arena.h"
 #include "base/die.h"

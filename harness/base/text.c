@@ -1,3 +1,5 @@
+/* Growing strings, numbers in the "C" locale, words and lists of words; and texts from outside, cleaned for the form
+ * in which they are printed. */
 #include "base/text.h"
 #include "base/arena.h"
 #include <float.h>

@@ -1,3 +1,4 @@
+/* The words of a case, its key, its metrics by name, and cases found by their keys. */
 #include "domain/case.h"
 #include "base/hash.h"
 #include "base/text.h"
@@ -65,25 +66,17 @@ bool cache_from_name(const char *name, cache_state *state)
 
 const char *const roof_names[ROOFS] = {"copy", "copy_nt", "copy_rep"};
 
-static int roof_number(const char *roof)
-{
-    int i = 0;
-    while (i < ROOFS - 1 && strcmp(roof, roof_names[i]) != 0)
-        i++;
-    return i;
-}
-
 const char *roof_mark(const char *roof)
 {
-    static const char *const marks[ROOFS] = {"", " nt", " rep"};
-    return marks[roof_number(roof)];
+    static const char *const marks[ROOFS + 1] = {"", " nt", " rep", " rep"};
+    return marks[word_find(roof, roof_names, ROOFS)];
 }
 
 const char *roof_words(const char *roof)
 {
-    static const char *const words[ROOFS] = {"a plain loop", "a loop of non-temporal stores",
-                                             "rep movsb"};
-    return words[roof_number(roof)];
+    static const char *const words[ROOFS + 1] = {"a plain loop", "a loop of non-temporal stores",
+                                                 "rep movsb", "rep movsb"};
+    return words[word_find(roof, roof_names, ROOFS)];
 }
 
 bool is_roof(const char *kernel)

@@ -1,3 +1,4 @@
+/* Kernels by the words that a user types, their labels, what their bits depend on, and what layernorm.h promises. */
 #include "domain/kernel.h"
 #include "base/relation.h"
 #include "base/text.h"

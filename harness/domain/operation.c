@@ -1,3 +1,4 @@
+/* What is asked of the table of operations, calls of an operation, and its conventions as text. */
 #include "domain/operation.h"
 #include "base/arena.h"
 #include "base/text.h"

@@ -1,3 +1,4 @@
+/* One table has every verdict's words and exit code. */
 #include "domain/verdict.h"
 #include "base/text.h"
 #include <stdio.h>
