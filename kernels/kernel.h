@@ -4,9 +4,7 @@
  *     #define LN_NAME two_pass_bf16_param_f32_avx512
  *     #define LN_ITEM f32
  *     #define LN_ACCUMULATOR f32
- *     #define LN_LANE_FILE "lane/f32_avx512.h"
- *     #define LN_STORAGE_FILE "lane/halves_avx512.h"
- *     #define LN_PARAM_FILE "lane/f32_avx512.h"
+ *     #define LN_LANE_FILE "lane/avx512.h"
  *     #define LN_STORAGE bf16
  *     #define LN_PARAM f32
  *     #define LN_STATISTICS_FILE "statistics/two_pass.h"

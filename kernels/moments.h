@@ -6,8 +6,6 @@
 #include "layernorm_plugin.h"
 #include "lane/lane.h"
 #include LN_LANE_FILE
-#include LN_STORAGE_FILE
-#include LN_PARAM_FILE
 
 /* ---- Memory ----
  *

@@ -1,7 +1,6 @@
-/* What every lane file offers: the vector operations of one (type, ISA), over which statistics,
- * apply and schedule are written. A kernel's translation unit includes the lanes of the type it
- * computes with, items, as lane/<item>_<isa>.h, and where storage or param are of 16 bits, what reads
- * and writes that: lane/halves_<isa>.h. Lanes of f64 read and write f32, too. */
+/* What every lane file offers: the vector operations of one ISA, over which statistics, apply and schedule
+ * are written. A kernel's translation unit includes lane/<isa>.h, which has the lanes of the type that it
+ * computes with, items, and reads and writes every type that lies in memory. */
 #ifndef LN_LANE_H
 #define LN_LANE_H
 
@@ -74,20 +73,18 @@
  * the lanes of f32 of the ISA that the compiler's flags name. */
 #ifndef LN_LANE_FILE
 #if defined(__AVX512F__)
-#define LN_LANE_FILE "lane/f32_avx512.h"
+#define LN_LANE_FILE "lane/avx512.h"
 #define LN_LANES 16
 #elif defined(__AVX2__)
-#define LN_LANE_FILE "lane/f32_avx2.h"
+#define LN_LANE_FILE "lane/avx2.h"
 #define LN_LANES 8
 #elif defined(__aarch64__)
-#define LN_LANE_FILE "lane/f32_neon.h"
+#define LN_LANE_FILE "lane/neon.h"
 #define LN_LANES 4
 #else
 #define LN_LANE_FILE "lane/scalar.h"
 #define LN_LANES 1
 #endif
-#define LN_STORAGE_FILE LN_LANE_FILE
-#define LN_PARAM_FILE LN_LANE_FILE
 #define LN_STORAGE f32
 #define LN_PARAM f32
 #define LN_UNROLL 4
@@ -189,8 +186,11 @@ typedef double element_f64;
 typedef uint16_t element_bf16; /* bfloat16: the upper half of an f32, with 8 significant bits */
 typedef uint16_t element_f16;  /* IEEE 754 binary16: 11 significant bits, exponents -14 to 15 */
 
-/* For #if: whether LN_STORAGE is f32, and LN_ITEM. */
+/* For #if: whether LN_STORAGE is f32, and LN_ITEM, and whether LN_STORAGE has 16 bits. */
 #define TYPE_IS_f32 1
+#define TYPE_IS_SHORT_bf16 1
+#define TYPE_IS_SHORT_f16 1
+#define STORES_SHORT LN_PASTE(TYPE_IS_SHORT_, LN_STORAGE)
 #define STORES_F32 LN_PASTE(TYPE_IS_, LN_STORAGE)
 #define ITEMS_ARE_F32 LN_PASTE(TYPE_IS_, LN_ITEM)
 /* Sums of f64 over items of f32. */

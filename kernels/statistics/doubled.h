@@ -18,8 +18,6 @@
 #ifndef LN_LANE_FILE
 #define LN_ITEM f64
 #define LN_LANE_FILE "lane/scalar.h"
-#define LN_STORAGE_FILE LN_LANE_FILE
-#define LN_PARAM_FILE LN_LANE_FILE
 #define LN_STORAGE f64
 #define LN_PARAM f64
 #define LN_LANES 1

@@ -12,9 +12,8 @@
 #define LN_STATISTICS_H
 
 #ifndef LN_LANE_FILE
-#define LN_LANE_FILE "lane/f64_avx512.h"
-#define LN_STORAGE_FILE "lane/f64_avx512.h"
-#define LN_PARAM_FILE LN_STORAGE_FILE
+#define LN_ITEM f64
+#define LN_LANE_FILE "lane/avx512.h"
 #define LN_STORAGE f32
 #define LN_PARAM f32
 #define LN_LANES 8

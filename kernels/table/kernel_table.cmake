@@ -96,14 +96,6 @@ function(kernel_name result statistics apply schedule storage param accumulator 
     set(${result} ${name} PARENT_SCOPE)
 endfunction()
 
-# The lanes of an ISA: those of one type, or of all.
-function(lane_file result item isa)
-    set(${result} ${item}_${isa} PARENT_SCOPE)
-    if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/lane/${item}_${isa}.h)
-        set(${result} ${isa} PARENT_SCOPE)
-    endif()
-endfunction()
-
 # A third of a small kernel's time goes into the compiler's header of intrinsics, so gcc gets that
 # precompiled, once for each set of flags. (ccache does not keep what is built with such a header.)
 get_filename_component(LN_REAL_COMPILER "${CMAKE_C_COMPILER}" REALPATH)
@@ -141,20 +133,8 @@ endfunction()
 
 # Writes the C file of the kernel whose facts the caller has in variables.
 function(write_kernel_source directory)
-    lane_file(lanes_file ${item} ${isa})
-    # What reads and writes 16-bit types is apart, but for AVX512-BF16.
-    set(storage_file ${lanes_file})
-    set(param_file ${lanes_file})
-    if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/lane/halves_${isa}.h)
-        if(storage MATCHES "16$")
-            set(storage_file halves_${isa})
-        endif()
-        if(param MATCHES "16$")
-            set(param_file halves_${isa})
-        endif()
-    endif()
     foreach(part IN ITEMS statistics/${statistics} apply/${apply_file} schedule/${schedule_file}
-            lane/${lanes_file} lane/${storage_file} lane/${param_file})
+            lane/${isa})
         if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${part}.h)
             message(FATAL_ERROR "kernels.def: ${name}: there is no kernels/${part}.h")
         endif()
@@ -164,9 +144,7 @@ function(write_kernel_source directory)
 #define LN_NAME ${name}
 #define LN_ITEM ${item}
 #define LN_ACCUMULATOR ${sums}
-#define LN_LANE_FILE \"lane/${lanes_file}.h\"
-#define LN_STORAGE_FILE \"lane/${storage_file}.h\"
-#define LN_PARAM_FILE \"lane/${param_file}.h\"
+#define LN_LANE_FILE \"lane/${isa}.h\"
 #define LN_STORAGE ${storage}
 #define LN_PARAM ${param}
 #define LN_STATISTICS_FILE \"statistics/${statistics}.h\"

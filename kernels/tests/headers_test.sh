@@ -43,7 +43,7 @@ check() # header compiler flags...
 
 count=0
 for header in *.h bounds/*.h lane/*.h statistics/*.h apply/*.h schedule/*.h; do
-    isa=${header%.h} && isa=${isa##*_}
+    isa=${header%.h} && isa=${isa##*[_/]}
     case $target in
     x86_64*) known=x86 ;;
     aarch64*) known=neon ;;

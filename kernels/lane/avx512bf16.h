@@ -4,13 +4,11 @@
  * So bf16 is read by one load, a shift and an and for two registers of f32; sixteen at a time take
  * a load and a permutation for each, and permutations have half as many ports on Zen 5. Which lane
  * an element is in matters to no one: sums add the two registers first. */
-#ifndef LN_LANE_F32_AVX512BF16_H
-#define LN_LANE_F32_AVX512BF16_H
+#ifndef LN_LANE_AVX512BF16_H
+#define LN_LANE_AVX512BF16_H
 
 #ifndef LN_LANE_FILE
-#define LN_LANE_FILE "lane/f32_avx512bf16.h"
-#define LN_STORAGE_FILE LN_LANE_FILE
-#define LN_PARAM_FILE LN_LANE_FILE
+#define LN_LANE_FILE "lane/avx512bf16.h"
 #define LN_STORAGE bf16
 #define LN_PARAM f32
 #define LN_LANES 32
@@ -18,7 +16,7 @@
 #define LN_CHUNK 16
 #define LN_TILE 64
 #endif
-#include "lane/f32_avx512.h"
+#include "lane/avx512.h"
 
 typedef struct vec {
     __m512 even;
