@@ -26,7 +26,6 @@
 #include <stdio.h>
 
 static const char offset_prefix[] = "offset:";
-static const double kappa_most = 1e8;
 
 enum {
     MORE_BITS = 29,  /* of f64's fraction than of f32's */
@@ -120,8 +119,7 @@ static bool is_offset(const char *input, double *kappa)
         return true;
     if (strncmp(input, offset_prefix, prefix) != 0)
         return false;
-    if (!number_parse(input + prefix, strlen(input + prefix), kappa) || *kappa < 1 ||
-        *kappa > kappa_most)
+    if (!number_parse(input + prefix, strlen(input + prefix), kappa) || *kappa < 1 || *kappa > 1e8)
         die(EXIT_CODE_USAGE,
             "input '%.64s': kappa must be a number from 1 to 1e8, such as offset:1e4", input);
     return true;
@@ -421,12 +419,6 @@ typedef struct made_element {
     random_row random, other;
 } made_element;
 
-/* What is between 0 and 1 of the next bits but `low`, and the sign that these give. */
-static double fraction_of(uint32_t bits, int low)
-{
-    return (double)(bits >> low) * (low == 1 ? 0x1p-31 : 0x1p-23);
-}
-
 static double with_sign_of(uint32_t bits, double size)
 {
     return bits & 1 ? size : -size;
@@ -502,7 +494,7 @@ static double alternating_element(made_element *at)
 static double huge_element(made_element *at)
 {
     const uint32_t bits = random_bits(&at->random, at->i);
-    return with_sign_of(bits, 1e30 * (1 + fraction_of(bits, 1)));
+    return with_sign_of(bits, 1e30 * (1 + (double)(bits >> 1) * 0x1p-31));
 }
 
 /* Multiples of 2^-149 below 2^-126: the squares underflow f32 and vanish. */
@@ -592,7 +584,7 @@ static void sort_row(made_element *at, float *x)
 /* In [1, 2): partial sums only grow, and no error cancels another. */
 static double positive_element(made_element *at)
 {
-    return 1 + fraction_of(random_bits(&at->random, at->i), 9);
+    return 1 + (double)(random_bits(&at->random, at->i) >> 9) * 0x1p-23;
 }
 
 /* Each element half as large as the one before it, over 40 binades and then anew; from large to
@@ -600,7 +592,7 @@ static double positive_element(made_element *at)
 static double geometric_element(made_element *at)
 {
     const uint32_t bits = random_bits(&at->random, at->i);
-    const double size = (1 + fraction_of(bits, 1)) * (double)(UINT64_C(1) << 40) /
+    const double size = (1 + (double)(bits >> 1) * 0x1p-31) * (double)(UINT64_C(1) << 40) /
                         (double)(UINT64_C(1) << turned(at) % 40);
     return at->row / 2 % 2 == 1 && (bits & 1) ? -size : size;
 }
@@ -686,8 +678,8 @@ static double overflow_element(made_element *at)
     enum { LEAST = 62, STEP = 4, ROWS = 17 };
     const int exponent = LEAST + STEP * (int)(at->row % ROWS);
     const uint32_t bits = random_bits(&at->random, at->i);
-    return with_sign_of(bits,
-                        ldexp(1, exponent < 127 ? exponent : 127) * (1 + fraction_of(bits, 9)));
+    return with_sign_of(bits, ldexp(1, exponent < 127 ? exponent : 127) *
+                                  (1 + (double)(bits >> 9) * 0x1p-23));
 }
 
 /* Normal rows times 2^-58 to 2^-130: squares become subnormal, then 0, then the elements themselves
@@ -753,7 +745,7 @@ static double document_003_element(made_element *at)
     return (double)(at->row % 6 * 4 + at->i % 4 + 1);
 }
 
-/* ---- gamma and beta: those that every input has, and families that hurt by them, with the rows that go with them ---- */
+/* ---- gamma and beta: those that every input has, and families that hurt by them, with their rows ---- */
 
 /* The scalars are fixed: gamma in the middle of a binade, so that it does not hide a difference of
  * conventions in the rounding, and neither is a power of two. */
@@ -1093,18 +1085,21 @@ static void store_row(ln_type type, const float *from, size_t count, double scal
 {
     for (size_t i = 0; i < count; i++) {
         const uint32_t bits = bits_of_float(from[i]), sign = bits >> 31;
-        const uint64_t wide = (uint64_t)sign << 63 | UINT64_C(0x7ff8) << 48 |
-                              (uint64_t)(bits & 0x3fffffu) << MORE_BITS;
-        if (type == LN_F64 && isnan(from[i]))
-            memcpy((double *)to + i, &wide, sizeof wide);
-        else if (type == LN_F64)
-            ((double *)to)[i] = (more_bits ? with_more_bits(from[i]) : (double)from[i]) * scale;
-        else if (isnan(from[i]))
-            ((uint16_t *)to)[i] =
-                (uint16_t)(sign << 15 | (type == LN_BF16 ? 0x7fc0u | (bits >> 16 & 0x3fu)
-                                                         : 0x7e00u | (bits >> 13 & 0x1ffu)));
-        else
-            ((uint16_t *)to)[i] = storage_round(type, (double)from[i] * scale, 0);
+        uint16_t *const shorts = to;
+        double *const doubles = to;
+        if (isnan(from[i]) && type == LN_F64) {
+            const uint64_t wide = (uint64_t)sign << 63 | UINT64_C(0x7ff8) << 48 |
+                                  (uint64_t)(bits & 0x3fffffu) << MORE_BITS;
+            memcpy(&doubles[i], &wide, sizeof wide);
+        } else if (isnan(from[i])) {
+            const uint32_t payload =
+                type == LN_BF16 ? 0x7fc0u | (bits >> 16 & 0x3fu) : 0x7e00u | (bits >> 13 & 0x1ffu);
+            shorts[i] = (uint16_t)(sign << 15 | payload);
+        } else if (type == LN_F64) {
+            doubles[i] = (more_bits ? with_more_bits(from[i]) : (double)from[i]) * scale;
+        } else {
+            shorts[i] = storage_round(type, (double)from[i] * scale, 0);
+        }
     }
 }
 
