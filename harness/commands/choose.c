@@ -1,4 +1,7 @@
-/* lnbench choose: measures one or more shapes as `lnbench run --shapes` would, and says which kernel to call. */
+/* lnbench choose: which kernel to call for a shape. It measures the shapes as `lnbench run --shapes` would, into a run
+ * of the store, and asks that run alone (store/recommended.sql), so that the same question has the same answer
+ * whatever was measured before. With --stored it asks the latest run that timed the shape. The answer has up to three
+ * kernels: the one to call, the one with a proven bound, and the fastest with what speaks against it. */
 #include "show/answer.h"
 #include "base/text.h"
 #include "base/program.h"
@@ -142,6 +145,8 @@ static recommend_wanted read_budget(const choosing *all)
     return wanted;
 }
 
+/* What was asked for, as one question for each shape; what cannot be asked ends the program before anything is
+ * measured. */
 static void read_request(choosing *all)
 {
     const choose_options *options = all->options;
@@ -211,6 +216,7 @@ static int64_t find_stored(const choosing *all, const choice *own)
     return run;
 }
 
+/* Measures, or finds the stored run, and asks it for each shape which kernel to call. */
 static void gather(choosing *all, const char *command_line)
 {
     const char *database = all->options->run.database;
@@ -300,6 +306,7 @@ static void add_kernel(const choice *own, const char *what, const ranked_kernel 
                 kernel->judged == 1 ? "" : "s");
 }
 
+/* The answer for one shape in up to five sentences, the kernel to call first. */
 static void add_answer(const choice *own, text_buffer *out)
 {
     const kernel_ranking *ranking = &own->ranking;
@@ -340,6 +347,7 @@ static void add_answer(const choice *own, text_buffer *out)
     }
 }
 
+/* Each answer under its shape; which run it is of stands once behind all that share it. */
 static void print_text(const choosing *all, const output_file *out)
 {
     for (size_t i = 0; i < all->count; i++) {
@@ -364,6 +372,7 @@ static void print_text(const choosing *all, const output_file *out)
     }
 }
 
+/* A row of the table for programs, where there is such a kernel. */
 static void add_row(const choice *own, const char *answer, const ranked_kernel *kernel,
                     relation *rows)
 {

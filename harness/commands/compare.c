@@ -53,6 +53,7 @@ static double parse_threshold(const char *given)
     return value;
 }
 
+/* Which change of an error fails. */
 static accuracy_gate parse_gate(const char *given)
 {
     const size_t found = word_find(given, WORDS(accuracy_gate_names));
@@ -61,6 +62,7 @@ static accuracy_gate parse_gate(const char *given)
     die(EXIT_CODE_USAGE, "invalid --accuracy '%.60s': choose exact, no-worse or bound", given);
 }
 
+/* A format among those of CI: the parser of options knows only those that every command has. */
 static output_format parse_format(const char *option, const char *given, size_t length)
 {
     for (size_t i = 0; i < OUTPUT_FORMATS_OF_CI; i++)
@@ -80,6 +82,7 @@ static output_format read_also(const char *also, const char **path)
     return parse_format("--also", also, (size_t)(equals - also));
 }
 
+/* Each file of --also, in a format of its own. */
 static void write_also(const run_comparison *comparison, const word_list *also)
 {
     for (size_t i = 0; i < also->count; i++) {
@@ -192,6 +195,7 @@ typedef struct duet_options {
     double seconds, deadline;
 } duet_options;
 
+/* What compare and duet share comes from one struct; the two builds are the duet's own. */
 static output_format read_settings(const duet_options *options, duet_run *duet)
 {
     comparison_settings *settings = &duet->comparison.settings;

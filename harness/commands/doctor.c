@@ -1,5 +1,6 @@
-/* lnbench doctor: what makes timings here untrustworthy, and how to mend it; the noise of this
- * machine; and the store. */
+/* lnbench doctor: what makes timings here untrustworthy, and how to mend it. It also measures the noise of this
+ * machine (--noise), which compare then knows as the smallest change that can be seen, and looks after the store
+ * (--store, --remove). */
 #include "commands/options.h"
 #include "domain/machine.h"
 #include "base/program.h"
@@ -45,6 +46,7 @@ static void remove_runs(const char *database, const char *words, bool yes, const
         output_line(out, "removed %lld runs", (long long)removed);
 }
 
+/* Reads the whole store, so that damage is found, and says what each run takes of the file. */
 static void print_store(const char *database, const output_file *out)
 {
     static const relation_column columns[] = {
@@ -112,6 +114,7 @@ static void measure_equal_code(const char *library, const char *copy, double sec
     word_list_free(&request.shapes);
 }
 
+/* The smallest change that is seen, for each cache level: into the store, where compare finds it, and as a table. */
 static void store_and_print(const run_comparison *comparison, const char *database,
                             const output_file *out)
 {
@@ -191,6 +194,7 @@ static int compare_seconds(const void *a, const void *b)
     return (*one > *other) - (*one < *other);
 }
 
+/* Times the same work again and again: how far these times lie apart is how far any timing here can be trusted. */
 static timing_scatter measure_scatter(void)
 {
     volatile uint64_t state = 1;
@@ -224,6 +228,7 @@ static const char *grade_name(finding_grade grade)
 /* Beyond either, a figure says more of the machine than of the kernel. */
 static const double most_apart = .1, least_cpu_share = .9;
 
+/* Whether timings here say more of a kernel than of the machine. */
 static bool is_trusted(const timing_scatter *scatter)
 {
     return scatter->apart <= most_apart && scatter->cpu_share >= least_cpu_share;

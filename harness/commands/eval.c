@@ -37,6 +37,7 @@ static const char *option_of(size_t file)
                              : gradient_name(file - FILE_GRADIENTS);
 }
 
+/* Whether a file holds gamma, beta or a gradient by them: as long as a row, whatever the number of rows. */
 static bool is_parameter(const operation *what, size_t file)
 {
     return file < FILE_DY ? file < what->count && role_is_parameter(&what->roles[file])
@@ -266,6 +267,7 @@ typedef struct eval_shown {
     bool is_among;                     /* the result's convention is one of them */
 } eval_shown;
 
+/* The case as run --json prints it, with what eval alone finds. */
 static json_t *shown_json(const eval_shown *shown)
 {
     const ln_reference_counts *counts = &shown->certified;
@@ -413,6 +415,7 @@ static void show_result(const eval_state *state, row_judge *judge, const case_ju
     fingerprint_free(&function);
 }
 
+/* Judges the output of a kernel, of the reference or of a file, and prints every figure of it. */
 static exit_code evaluate(const eval_state *state)
 {
     const eval_options *options = state->options;
@@ -666,6 +669,7 @@ typedef struct fingerprint_options {
 enum { SHOWN = 12 };
 #define NOT_GIVEN UINT64_MAX
 
+/* The functions that explain y, the most usual first. */
 static relation *candidates_relation(const fingerprint_found *found, size_t most)
 {
     static const relation_column columns[] = {
@@ -700,6 +704,7 @@ static json_t *found_json(const fingerprint_found *found, size_t hidden)
                      "pairs_left", (json_int_t)found->pairs_left);
 }
 
+/* That no function explains y, and what the user can try: give gamma, say how many decimals were printed. */
 static void print_none(const fingerprint_input *input, const fingerprint_found *found,
                        const output_file *out)
 {
@@ -718,6 +723,7 @@ static void print_none(const fingerprint_input *input, const fingerprint_found *
         output_line(out, "y looks rounded to %d decimals: ask with --digits %d", digits, digits);
 }
 
+/* The answer in sentences, and the row that would tell more. */
 static void print_answer(const fingerprint_input *input, const fingerprint_found *found,
                          const output_file *out)
 {
@@ -753,6 +759,7 @@ static void print_answer(const fingerprint_input *input, const fingerprint_found
                                            : "leave fewer candidates");
 }
 
+/* In Markdown the sentences stand in a fence, as a terminal shows them. */
 static void print_text(const fingerprint_input *input, const fingerprint_found *found, bool all,
                        const output_file *out)
 {
@@ -769,6 +776,7 @@ static void print_text(const fingerprint_input *input, const fingerprint_found *
         output_line(out, "... %zu more: --all", found->count - most);
 }
 
+/* Decimals that a tensor was printed to; not given, it is exact. */
 static int read_digits(uint64_t given, const char *option)
 {
     if (given == NOT_GIVEN)

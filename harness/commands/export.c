@@ -1,5 +1,6 @@
 /* lnbench export: a stored run in the formats that other programs read; lnbench import: runs that were exported on
- * other machines, or other days, into the one store. */
+ * other machines, or other days, into the one store. Each format is a query of the store (store/export.c); a run as a
+ * database keeps everything, and is what import reads. */
 #include "commands/options.h"
 #include "base/program.h"
 #include "store/export.h"
@@ -11,6 +12,7 @@ typedef struct export_options {
     uint64_t run;
 } export_options;
 
+/* The run as a database of its own, packed where the name of the file ends in .xz. */
 static void export_database(const export_options *options, int64_t run)
 {
     text_buffer bytes = {0};
@@ -78,6 +80,7 @@ const cli_command command_export = {
 
 /* ---- lnbench import ---- */
 
+/* All runs of a file; one that the store has already is left out, and said so. */
 static void import_file(const char *path, const char *database, const output_file *out)
 {
     run_file file = run_file_open(path);

@@ -1,4 +1,6 @@
-/* lnbench history: a measure over the stored runs, by machine and case, with its change points. */
+/* lnbench history: a measure over the stored runs. One query gives the points, series by series: a series is a case on
+ * one machine, since runs of different machines are never pooled. Each is divided where its values change for good
+ * (E-divisive, store/statistics.h); what is shown are the changes, and the medians between them. */
 #include "show/run_view.h"
 #include "base/arena.h"
 #include "base/text.h"
@@ -136,6 +138,7 @@ static void divide(measure_history *history, history_series *series, uint64_t se
     }
 }
 
+/* Asks for the points, and cuts them into series, each with its changes. */
 static void load(result_store *store, const history_options *options, measure_history *history)
 {
     char value[96], *json[5];
@@ -226,6 +229,7 @@ static relation *points_relation(const measure_history *history)
     return relation_create(COLUMNS(columns));
 }
 
+/* A row for each point of a series, with the segment that it lies in. */
 static void add_points(relation *rows, const measure_history *history, const history_series *series)
 {
     static const char *const plain[] = {
@@ -262,6 +266,7 @@ static relation *series_relation(void)
     return relation_create(COLUMNS(columns));
 }
 
+/* A row for a series: its first and latest median, and what changed last. */
 static void add_series(relation *rows, const measure_history *history, const history_series *series)
 {
     const stored_table *table = &history->points;
@@ -320,6 +325,7 @@ static double moved(const history_series *series)
     return share > 0 ? 1 + fabs(log(share)) : 1;
 }
 
+/* Orders series by how much the latest change moved them, largest first. */
 static int moved_first(const void *a, const void *b)
 {
     const history_series *left = *(const history_series *const *)a;

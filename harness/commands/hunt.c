@@ -1,4 +1,5 @@
-/* lnbench hunt: the rows on which a kernel is worst. */
+/* lnbench hunt: the rows on which a kernel is worst. The search is conformance/hunt.c; here are its options, the file
+ * of adversarial rows, which is written anew after each climb, and the table. */
 #include "conformance/conformance.h"
 #include "base/output.h"
 #include "base/clock.h"

@@ -1,4 +1,5 @@
-/* lnbench list: what there is. */
+/* lnbench list: what there is to measure, and what was measured. One function for each list makes its relation, and
+ * the command prints it. */
 #include "worker/worker.h"
 #include "commands/options.h"
 #include "show/run_view.h"
@@ -28,6 +29,7 @@ static kernel_list load_kernels(const list_options *options)
     return kernels;
 }
 
+/* The kernels of an operation; JSON has the whole descriptor of each. */
 static relation *list_kernels(const list_options *options)
 {
     static const relation_column columns[] = {
@@ -57,6 +59,7 @@ static relation *list_kernels(const list_options *options)
     return rows;
 }
 
+/* The library, peers and plugins, with what tells two builds of one apart: the hash of the file. */
 static relation *list_plugins(const list_options *options)
 {
     static const relation_column columns[] = {
@@ -158,6 +161,7 @@ static relation *list_models(const list_options *options)
     return rows;
 }
 
+/* The runs of the store, as their numbers are given to report, compare and replay. */
 static relation *list_runs(const list_options *options)
 {
     static const relation_column columns[] = {

@@ -1,4 +1,5 @@
-/* lnbench: which LayerNorm kernel to use, how fast each one is and how wrong. */
+/* lnbench: which LayerNorm kernel to use, how fast each one is and how wrong. main() prepares memory and signals, and
+ * hands over to a subcommand (commands/options.h). */
 #include "base/arena.h"
 #include "base/die.h"
 #include "base/program.h"
@@ -30,6 +31,7 @@ static void print_help(FILE *file)
 
 /* ---- memory ---- */
 
+/* GMP takes its memory where all other memory comes from, so that running out ends in the same line. */
 static void *gmp_resize(void *old, size_t old_size, size_t size)
 {
     (void)old_size;

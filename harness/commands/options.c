@@ -40,6 +40,7 @@ const cli_command *command_find(const char *name)
 static const char *const plurals[] = {"kernels", "shapes",  "conventions", "dtypes",
                                       "inputs",  "threads", "models"};
 
+/* Whether a name on the command line is this option's, in the plural or in the singular. */
 static bool is_named(const char *option, const char *name, size_t length)
 {
     size_t own = strlen(option);
@@ -81,6 +82,7 @@ static void set_store(const char *value, const char **target)
     *target = value;
 }
 
+/* Reads a value as its kind says, into the member of the command's options. */
 static void set_option(const cli_option *option, const char *value, char *options)
 {
     void *target = options + option->target;

@@ -1,5 +1,9 @@
 /* lnbench replay: a stored worst case or failures, or a file of adversarial rows, bit for bit; and report
- * --verify, which does the same with every error of a run. */
+ * --verify, which does the same with every error of a run, in several lanes, and draws its page again.
+ *
+ * A stored case is made anew from its seed: its rows by their input, a conformance test by its task. Where the rows are
+ * no longer the same, such as those of a file that was changed, the worst of them, which the store keeps, runs alone.
+ * Bits, every figure and the verdict have to be those of then. */
 #include "commands/replay.h"
 #include "base/arena.h"
 #include "base/program.h"
@@ -69,6 +73,7 @@ static bool same(double a, double b)
     return a == b || (isnan(a) && isnan(b));
 }
 
+/* What came out, then or now; undefined where nothing did. */
 static replay_side side_of(const case_verdict *verdict, const ln_metrics *metrics, uint64_t hash)
 {
     replay_side side = {.verdict = *verdict};
@@ -119,6 +124,7 @@ static void judge_again(row_judge *judge, const judge_block *block, const kernel
     compare_sides(result);
 }
 
+/* Rows that were kept as they are: of a find, or the worst of a case. */
 static void judge_rows_again(row_judge *judge, const operation_call *call,
                              const kernel_entry *kernel, replay_result *result)
 {
@@ -140,6 +146,7 @@ static bool has_type(const kernel_facts *kernel, ln_type now, ln_type then, cons
 
 /* ---- the replayer ---- */
 
+/* What decides a run's covering array: its plan, and whose conventions were named. */
 static replayer replayer_of(row_judge *judge, const stored_run *run, const machine_facts *machine)
 {
     replayer own = {.judge = judge, .quick = strcmp(run->plan, "quick") == 0};
@@ -149,6 +156,7 @@ static replayer replayer_of(row_judge *judge, const stored_run *run, const machi
     return own;
 }
 
+/* Between two cases of different rows. */
 static void forget_blocks(replayer *own)
 {
     judge_block_free(&own->block);
@@ -220,6 +228,7 @@ static bool regenerate(replayer *own, const kernel_entry *kernel, const stored_c
     return is_same;
 }
 
+/* Rows of an input: all of them if they can be made again, else the stored row alone. */
 static bool replay_rows(replayer *own, const kernel_entry *kernel, const stored_case *judged,
                         const stored_worst *stored, replay_result *result)
 {
@@ -381,6 +390,7 @@ static const relation_column columns[] = {
     COLUMN("note", "note"),
 };
 
+/* A verdict in a table; in JSON with the worst element, to the bit. */
 static relation_value as_side(const replay_side *side)
 {
     const ln_metrics *metrics = &side->metrics;
@@ -463,6 +473,7 @@ static void note_result(replay_state *state, const kernel_entry *kernel, const c
                     strcmp(then, now) == 0 ? "the same words" : now);
 }
 
+/* With the seed of the run, from which inputs and parameters are made. */
 static void create_judge(replay_state *state, uint64_t seed)
 {
     const judge_settings settings = {.seed = seed,
@@ -479,6 +490,7 @@ static const kernel_entry *kernel_then(const replay_state *state, const char *na
     return kernel;
 }
 
+/* The adversarial rows of a file, each by the kernel that it was found for. */
 static void replay_file(replay_state *state, const char *path)
 {
     worst_list list = {0};
@@ -654,6 +666,7 @@ static bool same_line(const char *a, const char *b, const char *mark)
                         : one == other;
 }
 
+/* The line of a page in which it differs, from a little before that place on. */
 static void say_line_around(const output_file *out, const char *who, const char *text, size_t at)
 {
     size_t from = at;
@@ -795,6 +808,7 @@ static void *run_lane(void *context)
     return NULL;
 }
 
+/* Derives all errors in as many lanes as there are processors for, at most four. */
 static void derive_errors(const verify_request *request, const run_view *view, stored_error *errors,
                           size_t count)
 {

@@ -1,4 +1,6 @@
-/* lnbench run: plan, measure, judge, store, table, charts, report. */
+/* lnbench run: options become a plan (run/plan.h), the session measures it into a run of the store (run/session.h), and
+ * table, charts and page are read back from there. What is measured is stored at once, so that --resume goes on where a
+ * run was interrupted or killed. choose measures by the same functions (commands/run.h). */
 #include "commands/options.h"
 #include "show/report.h"
 #include "base/hash.h"
@@ -130,6 +132,7 @@ static void print_checks(const case_plan *plan, const output_file *out)
     }
 }
 
+/* The plan as a table: a line for each timed shape, and for judged groups that are alike. */
 static void dry_run(const case_plan *plan, const output_file *out)
 {
     static const relation_column columns[] = {

@@ -24,6 +24,7 @@ enum {
 
 /* ---- keys ---- */
 
+/* The name of a case: everything that tells it from the others of a run. */
 static case_key key_of(const ln_convention *convention, const char *label, const char *input,
                        size_t rows, size_t hidden, ln_type dtype, const char *kernel)
 {
@@ -72,6 +73,7 @@ typedef struct resolved_plan {
     size_t input_count;
 } resolved_plan;
 
+/* A number of threads to time with, each once; more than there are processors would share them. */
 static void add_threads(const char *given, resolved_plan *resolved)
 {
     const bool is_number = given[0] != '0' && given[strspn(given, "0123456789")] == '\0';
@@ -103,6 +105,7 @@ static int word_or_die(const char *option, const char *given, const char *const 
     die(EXIT_CODE_USAGE, "invalid --%s '%.60s': choose %s", option, given, expected);
 }
 
+/* Reads every option that is a word or a number, once, so that what follows has values. */
 static void resolve_options(resolved_plan *resolved)
 {
     static const char *const plans[] = {"quick", "full", "default", NULL};
@@ -142,6 +145,7 @@ static void resolve_options(resolved_plan *resolved)
 
 /* ---- conventions ---- */
 
+/* A list of fields without an operation is of the one that --operation names. */
 static void add_convention(word_list *conventions, const char *whose, const char *text)
 {
     char list[512];
@@ -221,6 +225,7 @@ static void resolve_conventions(resolved_plan *resolved, ln_operation kind, case
 
 /* ---- kernels ---- */
 
+/* Whether a kernel is of this operation and of these types. */
 static bool takes(const kernel_entry *kernel, ln_operation what, ln_type dtype, ln_type param)
 {
     const kernel_facts *facts = &kernel->facts;
@@ -408,6 +413,7 @@ static void add_speed(case_plan *plan, const resolved_plan *resolved, size_t row
         }
 }
 
+/* Rows of each size that are typical of a cache level: few of them in the quick plan, all in the full one. */
 static void plan_speed(const resolved_plan *resolved, case_plan *plan)
 {
     static const size_t sizes[] = {64, 256, 768, 1024, 4096, 8192, 12288};
@@ -430,6 +436,7 @@ static void plan_speed(const resolved_plan *resolved, case_plan *plan)
 
 /* ---- what is judged ---- */
 
+/* The inputs that are judged: those that the user named, or the families that suit the operation. */
 static void resolve_inputs(resolved_plan *resolved, const case_plan *plan)
 {
     const word_list *given = &resolved->request->inputs;
@@ -548,6 +555,7 @@ static void plan_edges(const resolved_plan *resolved, const size_t *sizes, size_
                 plan_add_accuracy(plan, first, long_inputs[i], 1, long_sizes[s]);
 }
 
+/* What the plan judges where the user names no shape. */
 static void plan_accuracy(const resolved_plan *resolved, case_plan *plan)
 {
     /* Every convention on every family at one size; the first one also where tails, register tiling
@@ -604,6 +612,7 @@ static size_t judged_rows(const char *input, size_t rows, size_t hidden, case_pl
     return judged;
 }
 
+/* The shapes that the user named: each is timed, and judged on every input under every convention. */
 static void plan_shapes(const resolved_plan *resolved, case_plan *plan)
 {
     const word_list *shapes = &resolved->request->shapes;

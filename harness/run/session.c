@@ -1,7 +1,7 @@
-/* What a run does before it measures, and its accuracy half. Judging takes turns between a worker that computes and the judge that
- * compares, so that one pair of them keeps one processor busy: there are as many lanes, a worker
- * and a judge each, as there are processors for them. Cases are dealt out in the order of the plan
- * and stored in that order, so that what is stored does not tell how many lanes there were. */
+/* What a run does before it measures, and its accuracy half. Judging takes turns between a worker that computes and
+ * the judge that compares, so that one pair of them keeps one processor busy: there are as many lanes, a worker and a
+ * judge each, as there are processors for them. Cases are dealt out in the order of the plan and stored in that order,
+ * so that what is stored does not tell how many lanes there were. */
 #include "run/session.h"
 #include "base/arena.h"
 #include "base/program.h"
@@ -315,6 +315,7 @@ typedef struct judged_case {
     bool measured;
 } judged_case;
 
+/* Before another group's block is made; and where the lane waits, since blocks may be large. */
 static void free_block(judge_lane *lane)
 {
     judge_block_free(&lane->block);
@@ -322,6 +323,7 @@ static void free_block(judge_lane *lane)
     lane->block_of = NULL;
 }
 
+/* Makes the block of the group, unless the lane has it from the case before, and judges the kernel on it. */
 static void judge_case(judge_lane *lane, judged_case *found)
 {
     const accuracy_group *group = lane->group;
@@ -472,6 +474,7 @@ static void put_in_turn(judge_lane *lane, judged_case *found)
     pthread_cond_broadcast(&part->moved);
 }
 
+/* A thread: takes cases until none is left. */
 static void *run_lane(void *context)
 {
     judge_lane *lane = context;

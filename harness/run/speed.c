@@ -1,5 +1,5 @@
-/* The speed half of a run. Times the speed groups: judges the two blocks, then measures in several fresh worker processes,
- * all kernels and both roofs interleaved. */
+/* The speed half of a run. Times the speed groups: judges the two blocks, then measures in several fresh worker
+ * processes, all kernels and the copies interleaved. A process that fails is found out: each kernel runs once alone. */
 #include "base/arena.h"
 #include "base/program.h"
 #include "conformance/conformance.h"
@@ -64,6 +64,7 @@ double session_timed_judgement_seconds(const speed_group *group)
     return BLOCKS * session_judgement_seconds(group->block_rows * group->hidden);
 }
 
+/* The contenders of a group: its kernels, then the copies; and the blocks of rows that they run on. */
 static void heat_create(timed_round *heat, run_session *session, const speed_group *group)
 {
     const size_t most = session->plan.kernel_count + ROOFS;
@@ -144,6 +145,7 @@ static void drop(timed_round *heat, size_t index, const worker_reply *reply)
     session_put(heat->session, &contender->key, &judgement);
 }
 
+/* Where a kernel runs alone, to find a fault, no other takes part. */
 static bool takes_part(const timed_round *heat, size_t index)
 {
     return heat->contenders[index].timed &&
@@ -392,6 +394,7 @@ static unsigned resume_group(timed_round *heat)
     return done;
 }
 
+/* Judges every kernel on the group's rows, then times all that may be timed, process after process. */
 static bool time_group(run_session *session, const speed_group *group)
 {
     timed_round heat;

@@ -7,6 +7,7 @@ set -u
 binaries=$(readlink -f -- "${1:?usage: $0 BINARIES LIBRARIES}")
 libraries=$(readlink -f -- "${2:?usage: $0 BINARIES LIBRARIES}")
 lnbench=$binaries/lnbench
+tests=$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")
 scratch=$(mktemp -d) || exit 1
 checks=0
 failures=0
@@ -71,10 +72,10 @@ refused() {
 }
 
 # json LABEL KIND: `out` is strict JSON with the keys of its kind.
-json() { check "$1: strict JSON with its keys" "$binaries/json_check" "$2" out; }
+json() { check "$1: strict JSON with its keys" "$binaries/test_files" json "$2" out; }
 
 # value PATH FILE: what stands at a path such as 0.verdict of a JSON file.
-value() { "$binaries/json_check" get "$1" "$2"; }
+value() { "$binaries/test_files" get "$1" "$2"; }
 
 # formats LABEL ARGUMENT...: the four of --format, left in files of their names.
 formats() {

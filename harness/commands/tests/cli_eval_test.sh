@@ -1,11 +1,10 @@
 #!/bin/bash
 # shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and libraries
 # eval: a user's tensors in, metrics and a .npy out.
-files=$(dirname -- "$(readlink -f -- "$0")")/fingerprint
 . "$(dirname "$0")/cli_common.sh" "$@"
 
-npy() { "$binaries/npy_tool" make "$@"; }
-printed() { "$binaries/npy_tool" print "$1" "$2"; }
+npy() { "$binaries/test_files" make "$@"; }
+printed() { "$binaries/test_files" print "$1" "$2"; }
 
 # Document 003, whose tensor is 1 to 24: it prints -1.1619, -0.3873, 0.3873, 1.1619 for each row.
 npy x.npy '<f4' '(2, 3, 4)' 1:1
@@ -515,9 +514,9 @@ refused "gamma with a NaN" 2 'nan.npy \(--gamma\): element 0 is nan' fingerprint
 
 # At kappa 100 and 1000 sums may be off by more than an eps: the true one is among those that are open
 # (two inputs for which another one was called settled).
-accepted "kappa 1000" 3 fingerprint --x "$files/kappa4_x.npy" --y "$files/kappa4_y.npy" --all
+accepted "kappa 1000" 3 fingerprint --x "$tests/fingerprint/kappa4_x.npy" --y "$tests/fingerprint/kappa4_y.npy" --all
 check "kappa 1000: eps=2.5e-05@std is possible" has out '^ddof=0,eps=1e-05@std,affine=none +0 +0.016 +-$'
-accepted "kappa 100" 3 fingerprint --x "$files/kappa5_x.npy" --y "$files/kappa5_y.npy" --gamma "$files/kappa5_g.npy" --all
+accepted "kappa 100" 3 fingerprint --x "$tests/fingerprint/kappa5_x.npy" --y "$tests/fingerprint/kappa5_y.npy" --gamma "$tests/fingerprint/kappa5_g.npy" --all
 check "kappa 100: eps=1e-6@var is possible" has out '^torch-nobias +0 +0.016 '
 
 # What is printed with --json, and what is refused.

@@ -62,11 +62,6 @@ done
 refused "an unknown format" 2 'choose text\|markdown\|tsv\|csv\|json' list models --format xml
 refused "two formats" 2 'exclude each other' list models --format tsv --json
 
-# Whatever the width of a terminal is.
-accepted "a run to show" 0 run --plan quick --shapes 4x64 \
-    --kernels two_pass_f32_scalar,exact_certified_grouped_f32_scalar --conventions torch --processes 2 --repetitions 3 --no-charts --db widths.db
-check "every table at every width" timeout 200 "$binaries/each_width" widths.db
-
 # Terminals. `script` gives the program one.
 on_terminal() {
     script -qec "$(printf '%q ' "$lnbench" "$@")" /dev/null </dev/null 2>&1 | tr -d '\r' >out

@@ -119,7 +119,7 @@ check "an endless loop: there was a worker" test -n "$children"
 check "an endless loop: none is left" gone $children
 
 # Ctrl-C while a kernel hangs does not wait for it.
-"$binaries/npy_tool" make x.npy '<f4' '(2, 4)' 1:1
+"$binaries/test_files" make x.npy '<f4' '(2, 4)' 1:1
 $by_default "$lnbench" eval --x x.npy --convention tinyllm --plugin "$libraries/sabotage_plugin.so" \
     --kernel naive.endless_loop >out 2>err &
 process=$!
@@ -181,7 +181,7 @@ for worker in /bin/true "$PWD/no_program"; do
 done
 
 # What else decides results is part of a plan: another limit, or another tensor under the same name.
-"$binaries/npy_tool" make x.npy '<f4' '(2, 4)' 1:1
+"$binaries/test_files" make x.npy '<f4' '(2, 4)' 1:1
 small=(--kernels two_pass_f32_scalar --only accuracy --conventions tinyllm --inputs x.npy
     --no-charts --db other.db)
 run_it run "${small[@]}"
@@ -193,7 +193,7 @@ unfinish
 run_it run "${small[@]}" --resume --max-row-ulp 1e6
 check "another limit does not" has err "run 1 is unfinished, and of another plan: go on with it by 'lnbench run .*--resume', or"
 unfinish
-"$binaries/npy_tool" make x.npy '<f4' '(2, 4)' 2:3
+"$binaries/test_files" make x.npy '<f4' '(2, 4)' 2:3
 run_it run "${small[@]}" --resume
 check "another tensor does not" has err 'run 1 is unfinished, and of another plan'
 

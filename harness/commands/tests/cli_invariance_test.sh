@@ -58,7 +58,7 @@ accepted "export" 0 export --db v.db --format db --out v.run.db
 accepted "import" 0 import v.run.db --db w.db
 accepted "import: export" 0 export --db w.db --format tsv
 check "import keeps the class" has out $'^layernorm\ton_rows\t.*\trun\t[0-9]+$'
-"$binaries/npy_tool" make x.npy '<f4' '(2, 4)' 1:1
+"$binaries/test_files" make x.npy '<f4' '(2, 4)' 1:1
 accepted "eval" 0 eval --x x.npy --convention tinyllm --plugin "$plugin" --kernel on_stride
 check "eval" has out '^reproducible +run \(stride\)$'
 accepted "eval --json" 0 eval --x x.npy --convention tinyllm --plugin "$plugin" --kernel on_stride --json

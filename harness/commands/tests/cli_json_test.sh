@@ -53,7 +53,7 @@ check "list runs: the state" has out ' complete '
 accepted "list runs --json" 0 list runs --db a.db --json
 check "list runs: the run" is "$(value 0.run out)" 1
 
-"$binaries/npy_tool" make x.npy '<f4' '(2, 3)' 1 2 4 8 16 32
+"$binaries/test_files" make x.npy '<f4' '(2, 3)' 1 2 4 8 16 32
 accepted "eval --json" 0 eval --x x.npy --convention tinyllm --kernel two_pass_f32_scalar --json
 check "eval --json: no speed" is "$(value speed out)" null
 

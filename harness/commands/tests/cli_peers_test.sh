@@ -94,7 +94,7 @@ accepted "limit" 0 run --only accuracy --kernels "${peers[0]}" --shapes 6x64 --i
 check "limit: the fault is named" has out '^✗ .*: inaccurate on .*; fails on 1 of 1 case$'
 
 # A residual would be left out of the answer.
-"$binaries/npy_tool" make x.npy '<f4' '(2, 4)' 1:1
+"$binaries/test_files" make x.npy '<f4' '(2, 4)' 1:1
 for peer in "${peers[@]}"; do
     case $peer in
     *_f32)

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/cli_common.sh" "$@"
 
 # bad NUMBER CODE PATTERN: bad_plugin_NUMBER.so, for every subcommand that loads plugins.
-"$binaries/npy_tool" make x.npy '<f4' '(2, 4)' 1:1
+"$binaries/test_files" make x.npy '<f4' '(2, 4)' 1:1
 bad() {
     local file=$libraries/bad_plugin_$1.so
     refused "bad plugin $1: list" "$2" "$3" list kernels --plugin "$file"

@@ -70,11 +70,11 @@ accepted "another error" 1 replay --db changed.db --case "$(case_of changed.db "
 check "another error: said so" has out ' NO '
 
 # A user's rows that are gone or others: the stored row speaks for itself.
-"$binaries/npy_tool" make own.npy '<f4' '(3, 8)' 1:1
+"$binaries/test_files" make own.npy '<f4' '(3, 8)' 1:1
 accepted "own rows" 0 run --only accuracy --conformance no --db own.db --no-charts --conventions torch \
     --inputs own.npy --kernels two_pass_f32_scalar
 accepted "own rows: again" 0 replay --db own.db
-"$binaries/npy_tool" make own.npy '<f4' '(3, 8)' 7:3
+"$binaries/test_files" make own.npy '<f4' '(3, 8)' 7:3
 accepted "own rows, changed" 0 replay --db own.db
 check "own rows, changed: said so" has out 'the stored row alone: this input has other bits now'
 rm own.npy

@@ -43,7 +43,7 @@ bad "no database name" '--db' --db ''
 refused "more than the memory" 7 'MiB; this machine has' run --db bad.db --shapes 1048576x524288
 check "more than the memory: no database" test ! -e bad.db
 
-npy() { "$binaries/npy_tool" make "$@"; }
+npy() { "$binaries/test_files" make "$@"; }
 npy x.npy '<f4' '(3, 2, 6)' -1:0.25
 npy whole.npy '<i4' '(2, 6)' 0:1
 npy none.npy '<f4' '(0, 6)' 0:1

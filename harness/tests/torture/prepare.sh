@@ -8,7 +8,7 @@ export LNBENCH_PEERS=0 TMPDIR=$scratch/tmp
 mkdir tmp
 lnbench=$binaries/lnbench
 make_files() {
-    "$binaries/npy_tool" make x.npy '<f4' '(2, 6)' -1:0.25 &&
+    "$binaries/test_files" make x.npy '<f4' '(2, 6)' -1:0.25 &&
         "$lnbench" eval --x x.npy --reference --conventions tinyllm --out y.npy >/dev/null &&
         "$lnbench" run --plan quick --db base.db --kernels two_pass_f32_scalar,library_exact_f32 --shapes 4x64 \
             --conventions torch --inputs normal,offset:10 --processes 5 --repetitions 2 --no-charts \
