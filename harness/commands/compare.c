@@ -82,19 +82,6 @@ static output_format read_also(const char *also, const char **path)
     return parse_format("--also", also, (size_t)(equals - also));
 }
 
-/* Each file of --also, in a format of its own. */
-static void write_also(const run_comparison *comparison, const word_list *also)
-{
-    for (size_t i = 0; i < also->count; i++) {
-        const char *path;
-        output_format format = read_also(also->words[i], &path);
-        whole_file file;
-        whole_file_begin(&file, path);
-        comparison_print(comparison, format, file.stream);
-        whole_file_end(&file);
-    }
-}
-
 /* Returns the format of standard output. A wrong option ends the program (2) and says what was expected. */
 static output_format comparison_read_options(const comparison_options *options,
                                              comparison_settings *settings)
@@ -130,7 +117,14 @@ static void comparison_show(const run_comparison *comparison, output_format form
     run_comparison shown = *comparison;
     shown.settings.width = out.width;
     comparison_print(&shown, format, out.file);
-    write_also(comparison, also);
+    for (size_t i = 0; i < also->count; i++) {
+        const char *path;
+        format = read_also(also->words[i], &path);
+        whole_file file;
+        whole_file_begin(&file, path);
+        comparison_print(comparison, format, file.stream);
+        whole_file_end(&file);
+    }
 }
 
 /* ---- lnbench compare ---- */
@@ -195,31 +189,24 @@ typedef struct duet_options {
     double seconds, deadline;
 } duet_options;
 
-/* What compare and duet share comes from one struct; the two builds are the duet's own. */
-static output_format read_settings(const duet_options *options, duet_run *duet)
-{
-    comparison_settings *settings = &duet->comparison.settings;
-    if (!options->base || !options->new)
-        die(EXIT_CODE_USAGE, "--%s FILE.so is missing: the %s build",
-            options->base ? "new" : "base", options->base ? "new" : "old");
-    *settings = (comparison_settings){
-        .tool = "duet",
-        .files = {options->base, options->new},
-        .seconds = options->seconds,
-        .seed = options->request.seed,
-    };
-    duet->comparison.requested_known = true;
-    duet->deadline = options->deadline;
-    return comparison_read_options(&options->shown, settings);
-}
-
 static exit_code duet(void *context, const cli_call *call)
 {
     const duet_options *options = context;
-    struct duet_run duet = {.cpu = -1};
+    struct duet_run duet = {
+        .cpu = -1,
+        .deadline = options->deadline,
+        .comparison = {.requested_known = true,
+                       .settings = {.tool = "duet",
+                                    .files = {options->base, options->new},
+                                    .seconds = options->seconds,
+                                    .seed = options->request.seed}},
+    };
     (void)call;
+    if (!options->base || !options->new)
+        die(EXIT_CODE_USAGE, "--%s FILE.so is missing: the %s build",
+            options->base ? "new" : "base", options->base ? "new" : "old");
     interrupt_watch();
-    output_format format = read_settings(options, &duet);
+    output_format format = comparison_read_options(&options->shown, &duet.comparison.settings);
     duet_prepare(&duet, &options->request);
     bool finished = duet_measure(&duet, &options->request);
     /* What was measured is shown even where the rest was not. */

@@ -228,7 +228,6 @@ static const char *grade_name(finding_grade grade)
 /* Beyond either, a figure says more of the machine than of the kernel. */
 static const double most_apart = .1, least_cpu_share = .9;
 
-/* Whether timings here say more of a kernel than of the machine. */
 static bool is_trusted(const timing_scatter *scatter)
 {
     return scatter->apart <= most_apart && scatter->cpu_share >= least_cpu_share;

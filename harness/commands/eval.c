@@ -776,7 +776,6 @@ static void print_text(const fingerprint_input *input, const fingerprint_found *
         output_line(out, "... %zu more: --all", found->count - most);
 }
 
-/* Decimals that a tensor was printed to; not given, it is exact. */
 static int read_digits(uint64_t given, const char *option)
 {
     if (given == NOT_GIVEN)

@@ -12,36 +12,15 @@ typedef struct export_options {
     uint64_t run;
 } export_options;
 
-/* The run as a database of its own, packed where the name of the file ends in .xz. */
-static void export_database(const export_options *options, int64_t run)
-{
-    text_buffer bytes = {0};
-    if (!options->out)
-        die(EXIT_CODE_USAGE, "--format db: --out FILE is missing (run.db, run.db.xz)");
-    const char *end = strrchr(options->out, '.');
-    bool packed = end && strcmp(end, ".xz") == 0;
-    run_file_make(options->database, run, packed ? PACK_SMALL : PACK_NOT, &bytes);
-    write_whole_file(options->out, &bytes);
-    text_free(&bytes);
-}
-
-static void export_text(const export_options *options, const export_format *format,
-                        result_store *store, int64_t run)
-{
-    text_buffer bytes = {0};
-    format->add(store, run, &bytes);
-    if (options->out)
-        write_whole_file(options->out, &bytes);
-    else
-        fwrite(bytes.bytes, 1, bytes.length, output_standard().file);
-    text_free(&bytes);
-}
-
+/* The run in one of the formats; or as a database of its own, packed where the name of the file ends in .xz. */
 static exit_code export_run(void *context, const cli_call *call)
 {
     const export_options *options = context;
     const bool whole = strcmp(options->format, "db") == 0;
     const export_format *format = whole ? NULL : export_format_named(options->format);
+    const char *end = options->out ? strrchr(options->out, '.') : NULL;
+    const bool packed = end && strcmp(end, ".xz") == 0;
+    text_buffer bytes = {0};
     (void)call;
     result_store *store = store_open(options->database, STORE_READ);
     int64_t run = options->run ? (int64_t)options->run : store_latest_run(store);
@@ -49,10 +28,17 @@ static exit_code export_run(void *context, const cli_call *call)
         die(EXIT_CODE_ENVIRONMENT, "%s: holds no run yet: lnbench run makes one",
             options->database);
     store_run(store, run); /* it is there */
+    if (whole && !options->out)
+        die(EXIT_CODE_USAGE, "--format db: --out FILE is missing (run.db, run.db.xz)");
     if (whole)
-        export_database(options, run);
+        run_file_make(options->database, run, packed ? PACK_SMALL : PACK_NOT, &bytes);
     else
-        export_text(options, format, store, run);
+        format->add(store, run, &bytes);
+    if (options->out)
+        write_whole_file(options->out, &bytes);
+    else
+        fwrite(bytes.bytes, 1, bytes.length, output_standard().file);
+    text_free(&bytes);
     store_close(store);
     return EXIT_CODE_FINE;
 }

@@ -325,7 +325,6 @@ static double moved(const history_series *series)
     return share > 0 ? 1 + fabs(log(share)) : 1;
 }
 
-/* Orders series by how much the latest change moved them, largest first. */
 static int moved_first(const void *a, const void *b)
 {
     const history_series *left = *(const history_series *const *)a;

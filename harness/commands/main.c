@@ -31,7 +31,6 @@ static void print_help(FILE *file)
 
 /* ---- memory ---- */
 
-/* GMP takes its memory where all other memory comes from, so that running out ends in the same line. */
 static void *gmp_resize(void *old, size_t old_size, size_t size)
 {
     (void)old_size;
@@ -73,34 +72,20 @@ static void keep_freed(void)
 #endif
 }
 
-/* Memory that runs out ends lnbench with one line and exit code 7. jansson would leave out what it could not
- * allocate, and GMP would abort. Nothing that was measured is lost: the store commits each measurement,
- * and SQLite rolls back what was not committed. */
-static void prepare_memory(void)
-{
-    keep_freed();
-    out_of_memory = die_of_memory;
-    json_set_alloc_funcs(allocate, free);
-    ln_reference_take_memory(allocate, gmp_resize, gmp_release);
-}
-
-/* Less would end it by a signal, without a word; threads get as much. */
-static void check_stack(void)
-{
-    enum { LEAST_KIB = 1024 };
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < LEAST_KIB * 1024)
-        die(EXIT_CODE_ENVIRONMENT,
-            "the limit of the stack is %llu KiB, and %d are needed: raise it (ulimit -s 8192)",
-            (unsigned long long)limit.rlim_cur / 1024, LEAST_KIB);
-}
-
 int main(int argc, char **argv)
 {
+    enum { LEAST_KIB = 1024 };
+    struct rlimit stack;
     /* A reader that goes away (| head) is an error of writing, not a reason to die unsaid. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes (ulimit -f): likewise */
-    prepare_memory();
+    keep_freed();
+    /* Memory that runs out ends lnbench with one line and exit code 7. jansson would leave out what it could not
+     * allocate, and GMP would abort. Nothing that was measured is lost: the store commits each measurement, and
+     * SQLite rolls back what was not committed. */
+    out_of_memory = die_of_memory;
+    json_set_alloc_funcs(allocate, free);
+    ln_reference_take_memory(allocate, gmp_resize, gmp_release);
     atexit(tidy_up);
     if (argc < 2) {
         print_help(stderr);
@@ -115,6 +100,10 @@ int main(int argc, char **argv)
         printf("lnbench %s\n", LNBENCH_VERSION_STRING);
         return finish_output(EXIT_CODE_FINE);
     }
-    check_stack();
+    /* Less would end it by a signal, without a word; threads get as much. */
+    if (getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur < LEAST_KIB * 1024)
+        die(EXIT_CODE_ENVIRONMENT,
+            "the limit of the stack is %llu KiB, and %d are needed: raise it (ulimit -s 8192)",
+            (unsigned long long)stack.rlim_cur / 1024, LEAST_KIB);
     return finish_output(command_run_with(command_find(argv[1]), argc - 1, argv + 1));
 }

@@ -40,7 +40,6 @@ const cli_command *command_find(const char *name)
 static const char *const plurals[] = {"kernels", "shapes",  "conventions", "dtypes",
                                       "inputs",  "threads", "models"};
 
-/* Whether a name on the command line is this option's, in the plural or in the singular. */
 static bool is_named(const char *option, const char *name, size_t length)
 {
     size_t own = strlen(option);

@@ -4,7 +4,6 @@
  * A stored case is made anew from its seed: its rows by their input, a conformance test by its task. Where the rows are
  * no longer the same, such as those of a file that was changed, the worst of them, which the store keeps, runs alone.
  * Bits, every figure and the verdict have to be those of then. */
-#include "commands/replay.h"
 #include "base/arena.h"
 #include "base/program.h"
 #include "base/output.h"
@@ -156,7 +155,6 @@ static replayer replayer_of(row_judge *judge, const stored_run *run, const machi
     return own;
 }
 
-/* Between two cases of different rows. */
 static void forget_blocks(replayer *own)
 {
     judge_block_free(&own->block);
@@ -473,7 +471,6 @@ static void note_result(replay_state *state, const kernel_entry *kernel, const c
                     strcmp(then, now) == 0 ? "the same words" : now);
 }
 
-/* With the seed of the run, from which inputs and parameters are made. */
 static void create_judge(replay_state *state, uint64_t seed)
 {
     const judge_settings settings = {.seed = seed,
@@ -678,10 +675,10 @@ static void say_line_around(const output_file *out, const char *who, const char 
 
 /* Draws the page of each operation of the run again, in a folder that is removed. False: the page is none of
  * them, though this lnbench and gnuplot drew it. */
-static bool check_page(const verify_request *request, const run_view *view, text_buffer *page)
+static bool check_page(const char *file, const output_file *out, const run_view *view,
+                       text_buffer *page)
 {
     char plots[1024], path[1100];
-    const output_file *out = request->printed;
     text_buffer theirs = {0}, ours = {0};
     bool compared = false, same = false;
     size_t at = 0;
@@ -708,7 +705,7 @@ static bool check_page(const verify_request *request, const run_view *view, text
     if (!compared)
         output_aside(out, "The page is not compared: another lnbench or gnuplot drew it.");
     if (compared && !same) {
-        output_aside(out, "%s was changed: its run draws another page.", request->file);
+        output_aside(out, "%s was changed: its run draws another page.", file);
         say_line_around(out, "the page says", theirs.bytes, at);
         say_line_around(out, "its run says ", ours.bytes, at);
     }
@@ -809,7 +806,7 @@ static void *run_lane(void *context)
 }
 
 /* Derives all errors in as many lanes as there are processors for, at most four. */
-static void derive_errors(const verify_request *request, const run_view *view, stored_error *errors,
+static void derive_errors(const word_list *plugins, const run_view *view, stored_error *errors,
                           size_t count)
 {
     enum { LANES_MOST = 4, ERRORS_A_LANE = 64 };
@@ -838,9 +835,8 @@ static void derive_errors(const verify_request *request, const run_view *view, s
                               .number = i,
                               .lanes = wanted,
                               .progress = i == 0 ? &progress : NULL};
-        lane->worker =
-            i == 0 ? worker_start(request->plugins->words, request->plugins->count, &kernels)
-                   : worker_start_another(lanes[0].worker);
+        lane->worker = i == 0 ? worker_start(plugins->words, plugins->count, &kernels)
+                              : worker_start_another(lanes[0].worker);
         lane->own = replayer_of(judge_create(worker_runner(lane->worker), &settings), &view->run,
                                 &view->machine);
     }
@@ -892,26 +888,25 @@ static const char *in_thousands(size_t number, char words[32])
     return words;
 }
 
-exit_code report_verify(const verify_request *request, const run_view *view, exit_code code)
+exit_code report_verify(const char *file, uint64_t sample, const word_list *plugins,
+                        const output_file *out, const run_view *view, exit_code code)
 {
-    const output_file *out = request->printed;
     relation *rows = relation_create(COLUMNS(columns));
     json_t *reasons = json_array();
     text_buffer page = {0};
     char held[32], of[32];
     size_t differ = 0;
     interrupt_watch();
-    if (request->file)
-        read_whole_file(request->file, &page);
-    if (request->file && page_run_is_page(page.bytes, page.length) &&
-        !check_page(request, view, &page))
+    if (file)
+        read_whole_file(file, &page);
+    if (file && page_run_is_page(page.bytes, page.length) && !check_page(file, out, view, &page))
         code = EXIT_CODE_ACCURACY;
     stored_cases cases = store_cases(view->store, view->run.id);
     stored_error *errors = allocate_zeroed(cases.count + 1, sizeof *errors);
-    const size_t count = draw_errors(&cases, request->sample, errors);
+    const size_t count = draw_errors(&cases, sample, errors);
     if (count == 0 && code != EXIT_CODE_ACCURACY)
         die(EXIT_CODE_NOT_COMPARABLE, "run %lld: has no error to verify", (long long)view->run.id);
-    derive_errors(request, view, errors, count);
+    derive_errors(plugins, view, errors, count);
     for (size_t i = 0; i < count; i++) {
         const stored_case *stored = errors[i].stored;
         char what[96];

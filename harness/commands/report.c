@@ -1,6 +1,5 @@
 /* lnbench report: charts and the page of a stored run, and whether its errors hold. */
 #include "commands/options.h"
-#include "commands/replay.h"
 #include "show/charts/chart.h"
 #include "show/report.h"
 #include "base/program.h"
@@ -37,11 +36,8 @@ static exit_code report(void *context, const cli_call *call)
     const bool partial = view_is_partial(&view) && !options->allow_missing;
     exit_code code = partial ? EXIT_CODE_INCONCLUSIVE : EXIT_CODE_FINE;
     if (options->verify) {
-        const verify_request request = {.file = file,
-                                        .sample = options->sample,
-                                        .plugins = &options->plugins,
-                                        .printed = &options->printed};
-        code = report_verify(&request, &view, code);
+        code =
+            report_verify(file, options->sample, &options->plugins, &options->printed, &view, code);
     } else {
         /* A place that cannot be written to is found before anything is shown. */
         if (!options->no_charts)

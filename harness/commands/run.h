@@ -60,4 +60,13 @@ void result_show(const result_options *options, const run_view *view, const char
 /* Ends the program where the order is none (2) or there is no such run (7): before anything is measured. */
 void result_check(const result_options *options, const char *database);
 
+/* ---- report --verify (replay.c): every error of a run again, and its page drawn again ---- */
+
+/* An error holds where every figure, the verdict and the hash of the output are the same. Shows a page that
+ * its run does not draw, the errors that do not hold, and why others could not be derived here. Returns the
+ * code, or a worse one: 4 no error could be derived, 5 an error or the page does not hold. file: a page or an exported
+ * run that was sent; NULL: the run is of the store. sample: how many errors, drawn at random; UINT64_MAX: all. */
+exit_code report_verify(const char *file, uint64_t sample, const word_list *plugins,
+                        const output_file *out, const run_view *view, exit_code code);
+
 #endif

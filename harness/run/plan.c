@@ -225,7 +225,6 @@ static void resolve_conventions(resolved_plan *resolved, ln_operation kind, case
 
 /* ---- kernels ---- */
 
-/* Whether a kernel is of this operation and of these types. */
 static bool takes(const kernel_entry *kernel, ln_operation what, ln_type dtype, ln_type param)
 {
     const kernel_facts *facts = &kernel->facts;

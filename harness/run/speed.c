@@ -218,19 +218,6 @@ static bool enter_all(timed_round *heat, const work_order *begin, off_t end,
     return true;
 }
 
-/* Those of a process at once: one that did not come to its end is timed again. */
-static void store_all(timed_round *heat)
-{
-    run_session *session = heat->session;
-    if (heat->result_count == 0)
-        return;
-    store_together(session->store);
-    for (size_t i = 0; i < heat->result_count; i++)
-        store_put_repetition(session->store, session->run, &heat->results[i].contender->key,
-                             &heat->results[i].repetition);
-    store_together_leave(session->store);
-}
-
 /* The stream of repetitions of one process; of a kernel that runs alone, to find a fault, nothing is kept. */
 static bool follow(timed_round *heat, const work_order *begin, unsigned process,
                    process_failure *failure)
@@ -272,9 +259,15 @@ static bool follow(timed_round *heat, const work_order *begin, unsigned process,
             fine = worker_send_order(session->worker, &go_on, &reply);
         }
     }
-    if (fine || interrupted())
-        store_all(heat);
-    heat->result_count = 0; /* of a process that failed nothing is kept */
+    /* Those of a process at once: one that did not come to its end is timed again, and nothing of it is kept. */
+    if ((fine || interrupted()) && heat->result_count > 0) {
+        store_together(session->store);
+        for (size_t i = 0; i < heat->result_count; i++)
+            store_put_repetition(session->store, session->run, &heat->results[i].contender->key,
+                                 &heat->results[i].repetition);
+        store_together_leave(session->store);
+    }
+    heat->result_count = 0;
     if (fine && !interrupted())
         return true;
     return note_failure(failure, running ? running - heat->contenders : NOBODY, &reply);
@@ -351,24 +344,6 @@ static bool find_failing(timed_round *heat, const process_failure *together)
     return true;
 }
 
-/* One process; started over as often as kernels of it fail, each time under a number of its own. */
-static bool run_process(timed_round *heat)
-{
-    while (anyone_left(heat)) {
-        unsigned process = heat->session->next_process++;
-        process_failure failure;
-        if (!try_process(heat, process, &failure))
-            return false;
-        if (!failure.failed) {
-            store_end_process(heat->session->store, heat->session->run, process);
-            return true;
-        }
-        if (!find_failing(heat, &failure))
-            return false;
-    }
-    return true;
-}
-
 /* How many processes of an earlier try timed this group to their end. Groups that differ in the type of the
  * parameters alone share their roofs' cases: the kernels tell. Who fell out in that try stays out, or its verdict
  * would be written over: what goes wrong once in a while may go right today. */
@@ -410,8 +385,17 @@ static bool time_group(run_session *session, const speed_group *group)
             judge_contender(&heat, &heat.contenders[i]);
     }
     bool fine = !interrupted();
-    for (; fine && done < group->processes && anyone_left(&heat); done++)
-        fine = run_process(&heat);
+    /* A process is started over as often as kernels of it fail, each time under a number of its own. */
+    while (fine && done < group->processes && anyone_left(&heat)) {
+        const unsigned process = session->next_process++;
+        process_failure failure;
+        fine = try_process(&heat, process, &failure);
+        if (fine && failure.failed)
+            fine = find_failing(&heat, &failure);
+        else if (fine)
+            store_end_process(session->store, session->run, process);
+        done += fine && !failure.failed;
+    }
     for (size_t block = 0; block < BLOCKS; block++) {
         judge_block_free(&heat.blocks[block]);
         for (size_t i = 0; i < heat.count; i++)
