@@ -12,7 +12,7 @@ mapfile -t packs < <(awk -F'"' '/^FAULT/ { n = split($1, word, /[(), ]+/); print
     "$definitions" | shuf --random-source=<(yes 41) | paste -sd ',,,,,,,,,,,\n')
 for ((next = ${4:-$([ "$what" = faults ] && echo 1 || echo 4200)}; SECONDS < end; next++)); do
     if [ "$what" = honest ]; then
-        bash "$tests/honest_runs.sh" "$build/bin/lnbench" "$plugin" 1 "$next" --by-turns --plan quick || code=1
+        bash "$tests/faults_table.sh" --honest "$build/bin/lnbench" "$plugin" 1 "$next" --by-turns --plan quick || code=1
     elif [ "$next" -le ${#packs[@]} ]; then
         echo "pack $next"
         bash "$tests/faults_table.sh" "$build/bin/lnbench" "$plugin" "$definitions" --plan quick --only accuracy \

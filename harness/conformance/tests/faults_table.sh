@@ -1,29 +1,60 @@
 #!/bin/bash
 # Runs planted faults, their correct twins and honest kernels through lnbench, and prints which
 # check finds which fault, as Markdown (docs/conformance.md).
-# usage: faults_table.sh LNBENCH FAULTS_PLUGIN FAULTS_DEF [OPTION...]
-#   OPTION...  of lnbench run, such as --plan quick; --kernels narrows the faults
-# Exit code: 0 where at least 97 % of the faults and none of the others are alarmed, else 1.
+# usage: faults_table.sh LNBENCH PLUGIN FAULTS_DEF [OPTION...]
+#          OPTION...  of lnbench run, such as --plan quick; --kernels narrows the faults
+#          Exit code: 0 where at least 97 % of the faults and none of the others are alarmed, else 1.
+#        faults_table.sh --honest LNBENCH PLUGIN RUNS FIRST_SEED [--by-turns] [OPTION...]
+#          Whole accuracy runs of the honest kernels over seeds: none may be alarmed.
+#          --by-turns  one of the honest kernels a run, and not all of them
+#          Exit code: 0 where no run alarmed any kernel, else 1.
 set -u
-lnbench=$1 plugin=$2 definitions=$3
-shift 3
 folder=$(mktemp -d) || exit 7
 trap 'rm -rf "$folder"' EXIT
+cases() { # OPTION...: judges, and leaves the cases in cases.tsv
+    rm -f "$folder/db"
+    "$lnbench" run --plugin "$plugin" --db "$folder/db" --no-charts "$@" >"$folder/out" 2>&1
+    local code=$?
+    case $code in 0 | 5 | 6) ;; *) cat "$folder/out" && exit "$code" ;; esac
+    "$lnbench" export --db "$folder/db" --format tsv >"$folder/cases.tsv" || exit 7
+}
+if [ "$1" = --honest ]; then
+    lnbench=$2 plugin=$3 runs=$4 first=$5 turns='' alarms=0
+    shift 5
+    if [ "${1-}" = --by-turns ]; then
+        shift
+        turns=$("$lnbench" list kernels --plugin "$plugin" --format tsv | awk -F'\t' '/^honest/ { print $1, $5 }')
+    fi
+    for ((seed = first; seed < first + runs; seed++)); do
+        one=(--kernels 'honest.*')
+        [ -z "$turns" ] || {
+            read -r kernel type < <(tail -n "+$((seed % $(wc -l <<<"$turns") + 1))" <<<"$turns")
+            one=(--kernels "$kernel" --dtypes "$type")
+        }
+        cases --only accuracy --seed "$seed" "${one[@]}" "$@"
+        awk -F'\t' -v seed="$seed" -v turns="$turns" '
+            FNR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
+            { judged += $column["verdict"] ~ /^(pass|fail)$/ }
+            $column["verdict"] == "fail" {
+                print "seed " seed ": " $column["kernel"], $column["input"], $column["convention"], \
+                    $column["reason"] "(" $column["detail"] ")"
+                alarms++
+            }
+            { last = $column["kernel"] }
+            END { printf "seed %d: %s%d cases, %d alarms\n", seed, turns ? last ": " : "", judged, alarms; exit alarms > 0 }' \
+            "$folder/cases.tsv" || alarms=$((alarms + 1))
+    done
+    echo "$alarms of $runs runs alarmed an honest kernel"
+    exit $((alarms > 0))
+fi
+lnbench=$1 plugin=$2 definitions=$3
+shift 3
 # Two kernels of a plan differ in their types too: all of them are asked for.
 case " $* " in
 *" --kernels "*) ;;
 *) set -- "$@" --kernels 'fault.*,twin.*,honest.*' ;;
 esac
-"$lnbench" run --plugin "$plugin" --db "$folder/faults.db" --no-charts "$@" >"$folder/out" 2>&1
-code=$?
-case $code in
-0 | 5 | 6) ;;
-*)
-    cat "$folder/out"
-    exit "$code"
-    ;;
-esac
-"$lnbench" export --db "$folder/faults.db" --format tsv >"$folder/cases.tsv" || exit 7
+cases "$@"
 awk -F'\t' '
     # FAULT(hook, group, name, "what", ...) or FAULT_OF(hook, type, group, name, "what", ...)
     FILENAME == ARGV[1] {

@@ -82,7 +82,7 @@ fi
 # Seeds on which honest kernels were alarmed once: an unlucky order, and x s + t at the end of the range.
 if [ -n "${LNBENCH_FULL:-}" ]; then
     for seed in 23 80 81 83; do
-        bash "$(dirname "$0")/honest_runs.sh" "$1" "$2" 1 "$seed" --by-turns || exit 1
+        bash "$(dirname "$0")/faults_table.sh" --honest "$1" "$2" 1 "$seed" --by-turns || exit 1
     done
 fi
 bash "$(dirname "$0")/faults_table.sh" "$@" --plan quick --only accuracy \

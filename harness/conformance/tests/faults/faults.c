@@ -371,94 +371,89 @@ __attribute__((constructor)) static void note_loading(void)
 #define UNUSED_CALL (void)call
 /* Statements, the last of which is the value. */
 #define VALUE_OF(...) return __extension__({ __VA_ARGS__; });
-#define SIZE_HOOK(hook, name, ...)                                                                 \
+#define PLANT(hook, name, what)                                                                    \
+    static const planted_fault fault_##name = {#name, what, .hook = hook##_##name};
+#define SIZE_HOOK(hook, name, what, ...)                                                           \
     static size_t hook##_##name(const planted_call *call, size_t row, size_t i)                    \
     {                                                                                              \
         UNUSED_CALL, (void)row, (void)i;                                                           \
         VALUE_OF(__VA_ARGS__)                                                                      \
-    }
+    }                                                                                              \
+    PLANT(hook, name, what)
 #define HOOK_SOURCE(name, ...) SIZE_HOOK(source, name, __VA_ARGS__)
 #define HOOK_READ(name, ...) SIZE_HOOK(read, name, __VA_ARGS__)
 #define HOOK_GAMMA(name, ...) SIZE_HOOK(gamma, name, __VA_ARGS__)
 #define HOOK_BETA(name, ...) SIZE_HOOK(beta, name, __VA_ARGS__)
 #define HOOK_WRITE(name, ...) SIZE_HOOK(write, name, __VA_ARGS__)
-#define HOOK_PROBLEM(name, ...)                                                                    \
+#define HOOK_PROBLEM(name, what, ...)                                                              \
     static void problem_##name(const planted_call *call, ln_problem *problem, ln_tensors *tensors) \
     {                                                                                              \
         UNUSED_CALL, (void)problem, (void)tensors;                                                 \
         __VA_ARGS__;                                                                               \
-    }
-#define HOOK_WEIGHT(name, ...)                                                                     \
+    }                                                                                              \
+    PLANT(problem, name, what)
+#define HOOK_WEIGHT(name, what, ...)                                                               \
     static double weight_##name(const planted_call *call, size_t row, size_t i)                    \
     {                                                                                              \
         UNUSED_CALL, (void)row, (void)i;                                                           \
         VALUE_OF(__VA_ARGS__)                                                                      \
-    }
-#define STATISTICS_HOOK(hook, name, ...)                                                           \
+    }                                                                                              \
+    PLANT(weight, name, what)
+#define STATISTICS_HOOK(hook, name, what, ...)                                                     \
     static void hook##_##name(const planted_call *call, size_t row, statistics *s)                 \
     {                                                                                              \
         UNUSED_CALL, (void)row, (void)s;                                                           \
         __VA_ARGS__;                                                                               \
-    }
+    }                                                                                              \
+    PLANT(hook, name, what)
 #define HOOK_MOMENTS(name, ...) STATISTICS_HOOK(moments, name, __VA_ARGS__)
 #define HOOK_SCALE(name, ...) STATISTICS_HOOK(scale, name, __VA_ARGS__)
-#define HOOK_ELEMENT(name, ...)                                                                    \
+#define HOOK_ELEMENT(name, what, ...)                                                              \
     static double element_##name(const planted_call *call, size_t row, size_t i, double xhat,      \
                                  double gamma, double beta, double y)                              \
     {                                                                                              \
         UNUSED_CALL, (void)row, (void)i, (void)xhat, (void)gamma, (void)beta, (void)y;             \
         VALUE_OF(__VA_ARGS__)                                                                      \
-    }
-#define HOOK_ROUNDING(name, ...)                                                                   \
+    }                                                                                              \
+    PLANT(element, name, what)
+#define HOOK_ROUNDING(name, what, ...)                                                             \
     static double rounding_##name(const planted_call *call, size_t row, size_t i, double y,        \
                                   double stored)                                                   \
     {                                                                                              \
         UNUSED_CALL, (void)row, (void)i, (void)y, (void)stored;                                    \
         VALUE_OF(__VA_ARGS__)                                                                      \
-    }
-#define OUTPUT_HOOK(hook, name, ...)                                                               \
+    }                                                                                              \
+    PLANT(rounding, name, what)
+#define OUTPUT_HOOK(hook, name, what, ...)                                                         \
     static double hook##_##name(const planted_call *call, size_t row, const statistics *s,         \
                                 double value)                                                      \
     {                                                                                              \
         UNUSED_CALL, (void)row, (void)s, (void)value;                                              \
         VALUE_OF(__VA_ARGS__)                                                                      \
-    }
+    }                                                                                              \
+    PLANT(hook, name, what)
 #define HOOK_MEAN_OUT(name, ...) OUTPUT_HOOK(mean_out, name, __VA_ARGS__)
 #define HOOK_RSTD_OUT(name, ...) OUTPUT_HOOK(rstd_out, name, __VA_ARGS__)
-#define HOOK_SUM_OUT(name, ...)                                                                    \
+#define HOOK_SUM_OUT(name, what, ...)                                                              \
     static double sum_out_##name(const planted_call *call, size_t row, size_t i, double x,         \
                                  double residual, double value)                                    \
     {                                                                                              \
         UNUSED_CALL, (void)row, (void)i, (void)x, (void)residual, (void)value;                     \
         VALUE_OF(__VA_ARGS__)                                                                      \
-    }
-#define HOOK_BEFORE(name, ...)                                                                     \
+    }                                                                                              \
+    PLANT(sum_out, name, what)
+#define HOOK_BEFORE(name, what, ...)                                                               \
     static bool before_##name(const planted_call *call)                                            \
     {                                                                                              \
         return __extension__({ __VA_ARGS__; }) && call->wrong;                                     \
-    }
-#define HOOK_AFTER(name, ...)                                                                      \
+    }                                                                                              \
+    PLANT(before, name, what)
+#define HOOK_AFTER(name, what, ...)                                                                \
     static void after_##name(const planted_call *call)                                             \
     {                                                                                              \
         __VA_ARGS__;                                                                               \
-    }
-
-#define MEMBER_SOURCE(name) .source = source_##name
-#define MEMBER_READ(name) .read = read_##name
-#define MEMBER_GAMMA(name) .gamma = gamma_##name
-#define MEMBER_BETA(name) .beta = beta_##name
-#define MEMBER_WRITE(name) .write = write_##name
-#define MEMBER_PROBLEM(name) .problem = problem_##name
-#define MEMBER_WEIGHT(name) .weight = weight_##name
-#define MEMBER_MOMENTS(name) .moments = moments_##name
-#define MEMBER_SCALE(name) .scale = scale_##name
-#define MEMBER_ELEMENT(name) .element = element_##name
-#define MEMBER_ROUNDING(name) .rounding = rounding_##name
-#define MEMBER_MEAN_OUT(name) .mean_out = mean_out_##name
-#define MEMBER_RSTD_OUT(name) .rstd_out = rstd_out_##name
-#define MEMBER_SUM_OUT(name) .sum_out = sum_out_##name
-#define MEMBER_BEFORE(name) .before = before_##name
-#define MEMBER_AFTER(name) .after = after_##name
+    }                                                                                              \
+    PLANT(after, name, what)
 
 #define RUN(kind, wrong_, accumulator, name)                                                       \
     static prepared_states prepared_##kind##_##name;                                               \
@@ -483,9 +478,8 @@ __attribute__((constructor)) static void note_loading(void)
                 tensors);                                                                          \
     }
 #define FAULT_AS(accumulator, traits, hook, type, group, name, what_, ...)                         \
-    HOOK_##hook(name, __VA_ARGS__) static const planted_fault fault_##name = {                     \
-        #name, what_, MEMBER_##hook(name)};                                                        \
-    RUN(fault, true, accumulator, name) RUN(twin, false, accumulator, name)
+    HOOK_##hook(name, what_, __VA_ARGS__) RUN(fault, true, accumulator, name)                      \
+        RUN(twin, false, accumulator, name)
 #define FAULT_OF(hook, type, ...)                                                                  \
     FAULT_AS(type == LN_F64 ? LN_F64 : LN_F32, 0, hook, type, __VA_ARGS__)
 #define FAULT(hook, ...) FAULT_OF(hook, LN_F32, __VA_ARGS__)
