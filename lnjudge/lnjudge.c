@@ -560,7 +560,7 @@ static void note_verdict(kernel_session *session, const char *input, const char 
 {
     const case_verdict *verdict = &judgement->verdict;
     const judge_block *block = &session->block;
-    const char *check = *input ? "rows" : conformance_check_name(CHECK_COMBINATIONS);
+    const char *check = *input ? "rows" : check_names[CHECK_COMBINATIONS];
     /* The last case, if it is of this check, input and size, else a new one. */
     lnjudge_report *report = &session->report;
     lnjudge_case *into = report->count ? &report->cases[report->count - 1] : NULL;

@@ -20,38 +20,40 @@ enum {
     CALLS_ELEMENTS = 3000000,
 };
 
-/* A stride that takes 1031 rows beyond element 2^32; rows beyond 2^16, with all there is and without
- * parameters, and beyond 2^23; ragged rows of more than 8 MiB, dense and with a stride; and, in the full plan
- * alone, dense rows beyond element 2^32. */
-static const struct large_shape {
-    size_t rows, hidden, step; /* step: the stride in rows */
+/* The shapes of CHECK_LARGE, pack by pack.
+ *
+ * Large tensors, of which few rows are looked at: a stride that takes 1031 rows beyond element 2^32; rows beyond
+ * 2^16, with all there is and without parameters, and beyond 2^23; ragged rows of more than 8 MiB, dense and with a
+ * stride; and, in the full plan alone, dense rows beyond element 2^32.
+ *
+ * Plain shapes, at sizes where kernels change their way: about the caches, 32 and 64 MiB, and a row that no stack
+ * holds. Few rows come again and again, so that all of them are held to exact answers. */
+static const struct shape {
+    size_t rows, hidden, step; /* step: the stride in rows; 0: a plain shape */
     bool all, bare;            /* every input and output; x and y alone */
-} large_shapes[] = {{1031, 513, 8197, false, false},
-                    {1031, 513, 8197, true, false},
-                    {(1 << 16) + 1031, 5, 1, true, false},
-                    {(1 << 16) + 1031, 5, 1, false, true},
-                    {((size_t)1 << 23) + 7, 3, 1, false, false},
-                    {4099, 1031, 1, false, false},
-                    {4099, 1031, 2, true, false},
-                    {((size_t)1 << 23) + 7, 513, 1, false, false}};
-enum { LARGE_SHAPES = sizeof large_shapes / sizeof *large_shapes };
-
-/* Sizes at which kernels change their way: about the caches, 32 and 64 MiB, and a row that no stack holds. Few
- * rows come again and again, so that all of them are held to exact answers. The quick plan has the first ones. */
-static const struct plain_shape {
-    size_t rows, hidden;
-    layout_name layout;
-} plain_shapes[] = {{256, 1024, LAYOUT_BEFORE},   {256, 2048, LAYOUT_TIMED},
-                    {256, 4096, LAYOUT_IN_PLACE}, {2560, 64, LAYOUT_TIMED},
-                    {2560, 96, LAYOUT_TIMED},     {2560, 1024, LAYOUT_TIMED},
-                    {2560, 4096, LAYOUT_TIMED},   {8209, 1027, LAYOUT_TIMED},
-                    {16384, 96, LAYOUT_IN_PLACE}, {2560, 2048, LAYOUT_BEFORE},
-                    {16640, 1024, LAYOUT_TIMED},  {1, ((size_t)1 << 22) + 5, LAYOUT_TIMED}};
-enum {
-    PLAIN_SHAPES = sizeof plain_shapes / sizeof *plain_shapes,
-    PLAIN_QUICK = 9,
-    PLAIN_ROWS = 31
-};
+    layout_name layout;        /* of a plain shape */
+} shapes[] = {{1031, 513, 8197, false, false, 0},
+              {1031, 513, 8197, true, false, 0},
+              {(1 << 16) + 1031, 5, 1, true, false, 0},
+              {(1 << 16) + 1031, 5, 1, false, true, 0},
+              {((size_t)1 << 23) + 7, 3, 1, false, false, 0},
+              {4099, 1031, 1, false, false, 0},
+              {4099, 1031, 2, true, false, 0},
+              {256, 1024, .layout = LAYOUT_BEFORE},
+              {256, 2048, .layout = LAYOUT_TIMED},
+              {256, 4096, .layout = LAYOUT_IN_PLACE},
+              {2560, 64, .layout = LAYOUT_TIMED},
+              {2560, 96, .layout = LAYOUT_TIMED},
+              {2560, 1024, .layout = LAYOUT_TIMED},
+              {2560, 4096, .layout = LAYOUT_TIMED},
+              {8209, 1027, .layout = LAYOUT_TIMED},
+              {16384, 96, .layout = LAYOUT_IN_PLACE},
+              {((size_t)1 << 23) + 7, 513, 1, false, false, 0},
+              {2560, 2048, .layout = LAYOUT_BEFORE},
+              {16640, 1024, .layout = LAYOUT_TIMED},
+              {1, ((size_t)1 << 22) + 5, .layout = LAYOUT_TIMED}};
+static const size_t first_of_pack[LARGE_PACKS + 1] = {0, 16, 17, sizeof shapes / sizeof *shapes};
+enum { PLAIN_ROWS = 31 };
 
 /* ---- kernels that claim to round correctly (LN_TRAIT_CORRECTLY_ROUNDED) ----
  *
@@ -222,18 +224,10 @@ static void examine_exact(row_judge *judge, const judge_block *block, size_t ind
 
 /* ---- what each block is ---- */
 
-static const struct large_shape *large_shape_of(const conformance_task *task, size_t index)
+/* NULL: of another check. */
+static const struct shape *shape_of(const conformance_task *task, size_t index)
 {
-    return &large_shapes[task->first ? LARGE_SHAPES - 1 : index];
-}
-
-/* NULL: it is none of these. */
-static const struct plain_shape *plain_shape_of(const conformance_task *task, size_t index)
-{
-    const size_t quick = LARGE_SHAPES - 1;
-    if (task->check != CHECK_LARGE || (task->first != LARGE_PLAIN && index < quick))
-        return NULL;
-    return &plain_shapes[task->first == LARGE_PLAIN ? PLAIN_QUICK + index : index - quick];
+    return task->check == CHECK_LARGE ? &shapes[first_of_pack[task->first] + index] : NULL;
 }
 
 static size_t count_blocks(const conformance_task *task)
@@ -243,9 +237,7 @@ static size_t count_blocks(const conformance_task *task)
     case CHECK_COMBINATIONS:
         return task->last - task->first;
     case CHECK_LARGE:
-        return task->first == LARGE_WHOLE   ? 1
-               : task->first == LARGE_PLAIN ? PLAIN_SHAPES - PLAIN_QUICK
-                                            : LARGE_SHAPES - 1 + PLAIN_QUICK;
+        return first_of_pack[task->first + 1] - first_of_pack[task->first];
     case CHECK_EXACT:
         while (elements < EXACT_ELEMENTS) {
             exact_case one = exact_case_at(task->convention.operation, count++);
@@ -261,7 +253,7 @@ static ln_problem problem_of(const conformance_task *task, size_t index)
 {
     size_t rows = CALL_ROWS, hidden = CALL_HIDDEN;
     ln_convention convention = task->convention;
-    const struct plain_shape *plain = plain_shape_of(task, index);
+    const struct shape *shape = shape_of(task, index);
     if (task->check == CHECK_COMBINATIONS) {
         combination of = combinations_at(task->set, task->first + index);
         return combination_problem(&of, task->storage, task->param);
@@ -271,17 +263,11 @@ static ln_problem problem_of(const conformance_task *task, size_t index)
         convention = one.convention;
         rows = one.rows;
         hidden = one.hidden;
-    } else if (task->check == CHECK_LARGE) {
-        rows = plain ? plain->rows : large_shape_of(task, index)->rows;
-        hidden = plain ? plain->hidden : large_shape_of(task, index)->hidden;
+    } else if (shape) {
+        rows = shape->rows;
+        hidden = shape->hidden;
     }
     return problem_dense(&convention, task->storage, task->param, rows, hidden);
-}
-
-const char *conformance_check_name(conformance_check check)
-{
-    _Static_assert((int)CHECK_NAMES >= (int)CHECK_COUNT, "a check without a name");
-    return check_names[check];
 }
 
 size_t conformance_elements(const conformance_task *task)
@@ -312,7 +298,7 @@ bool conformance_pack(conformance_task *task, size_t pack, size_t *rows, size_t 
     *hidden = of_array ? task->last : 0;
     for (size_t i = 0; !of_array && i < count_blocks(task); i++) {
         ln_problem problem = problem_of(task, i);
-        if (pack == 0 && plain_shape_of(task, i))
+        if (pack == LARGE_QUICK && shape_of(task, i) && shape_of(task, i)->step == 0)
             break;
         *rows = problem.rows > *rows ? problem.rows : *rows;
         *hidden = problem.hidden > *hidden ? problem.hidden : *hidden;
@@ -330,8 +316,8 @@ static void *row_at(const operation_call *raw, size_t role, size_t row)
 
 /* The block has the rows that are looked at. Where a shape is bare it is under the convention that has no
  * parameters, with the eps of that of the run, if the operation has such a one. */
-static void make_large(row_judge *judge, const conformance_task *task,
-                       const struct large_shape *shape, arena *memory, conformance_block *made)
+static void make_large(row_judge *judge, const conformance_task *task, const struct shape *shape,
+                       arena *memory, conformance_block *made)
 {
     const operation *what = operations[task->convention.operation];
     const size_t hidden = shape->hidden, row_bytes = hidden * dtype_size(task->storage);
@@ -372,7 +358,7 @@ void conformance_prepare(row_judge *judge, const conformance_task *task, conform
     made->blocks = arena_new(&made->memory, conformance_block, made->count);
     for (size_t i = 0; i < made->count; i++) {
         conformance_block *one = &made->blocks[i];
-        const struct plain_shape *plain = plain_shape_of(task, i);
+        const struct shape *shape = shape_of(task, i);
         operation_call call =
             call_dense(&task->convention, task->storage, task->param, CALL_ROWS, CALL_HIDDEN);
         switch (task->check) {
@@ -381,13 +367,13 @@ void conformance_prepare(row_judge *judge, const conformance_task *task, conform
             combination_block(judge, &one->of, task->storage, task->param, &one->block);
             break;
         case CHECK_LARGE:
-            if (plain) { /* the rows that differ */
-                call.problem = problem_of(task, i);
-                call.problem.rows = plain->rows < PLAIN_ROWS ? plain->rows : PLAIN_ROWS;
-                judge_block_generate(judge, &one->block, call, "normal", NULL, 0);
-            } else {
-                make_large(judge, task, large_shape_of(task, i), &made->memory, one);
+            if (shape->step > 0) {
+                make_large(judge, task, shape, &made->memory, one);
+                break;
             }
+            call.problem = problem_of(task, i); /* the rows that differ */
+            call.problem.rows = shape->rows < PLAIN_ROWS ? shape->rows : PLAIN_ROWS;
+            judge_block_generate(judge, &one->block, call, "normal", NULL, 0);
             break;
         case CHECK_EXACT:
             make_exact(judge, task, i, &one->block);
@@ -455,9 +441,8 @@ static void examine_calls(row_judge *judge, const conformance_block *asked,
 }
 
 /* All rows of a plain shape, in its layout. */
-static void examine_plain(row_judge *judge, const struct plain_shape *shape,
-                          const judge_block *head, const kernel_entry *kernel,
-                          case_judgement *judgement)
+static void examine_plain(row_judge *judge, const struct shape *shape, const judge_block *head,
+                          const kernel_entry *kernel, case_judgement *judgement)
 {
     row_findings findings = {.verdict.kind = VERDICT_RIGHT};
     judge_block shown = *head;
@@ -516,12 +501,12 @@ static void run_blocks(row_judge *judge, const conformance_blocks *blocks,
     bool over = false;
     for (size_t i = 0; !over && i < blocks->count && !interrupted(); i++) {
         const conformance_block *asked = &blocks->blocks[i];
-        const struct plain_shape *plain = plain_shape_of(&blocks->task, i);
+        const struct shape *shape = shape_of(&blocks->task, i);
         case_judgement one = {.bound_row_ulp = NAN, .output_hash = HASH_START};
         one.metrics.row_ulp_max = NAN;
         one.verdict.kind = VERDICT_RIGHT;
-        if (plain)
-            examine_plain(judge, plain, &asked->block, kernel, &one);
+        if (shape && shape->step == 0)
+            examine_plain(judge, shape, &asked->block, kernel, &one);
         else if (blocks->task.check == CHECK_EXACT)
             examine_exact(judge, &asked->block, i, kernel, &one);
         else
@@ -536,10 +521,7 @@ static void run_blocks(row_judge *judge, const conformance_blocks *blocks,
         if (one.verdict.kind == VERDICT_LOST)
             lost = one.verdict;
         else
-            add_up(judgement, &one, &asked->block,
-                   plain           ? plain->rows
-                   : asked->period ? asked->large.rows
-                                   : asked->block.rows,
+            add_up(judgement, &one, &asked->block, shape ? shape->rows : asked->block.rows,
                    &judged);
         over = verdict_is_fault(one.verdict.kind);
     }

@@ -18,7 +18,7 @@
 #include "domain/kernel.h"
 #include "worker/protocol.h"
 
-/* In the order in which a run makes them. */
+/* In the order in which a run makes them; their names, in the place of an input's, are check_names (domain/case.h). */
 typedef enum conformance_check {
     CHECK_ROWS,         /* no conformance test: the rows of one input */
     CHECK_COMBINATIONS, /* the covering array (problems.h) */
@@ -51,9 +51,6 @@ typedef struct conformance_blocks {
     size_t count;
     arena memory; /* of all but the blocks' own rows */
 } conformance_blocks;
-
-/* In the place of an input's name (domain/case.h). */
-const char *conformance_check_name(conformance_check check);
 
 /* A check comes in packs that keep a run's progress and memory in bounds: the task becomes that of one of
  * them, with the rows and hidden size of the largest block, or of combinations the numbers of the first and

@@ -105,55 +105,43 @@ static bool measure_once(row_judge *judge, const judge_block blocks[INVARIANCE_H
     return true;
 }
 
-static bool same_types(const kernel_entry *a, const kernel_entry *b)
-{
-    return a->facts.operation == b->facts.operation && a->facts.storage == b->facts.storage &&
-           a->facts.param == b->facts.param;
-}
-
-/* All kernels of the types of kernels[first], which is the first of them, on the same rows: normal ones show
- * most orders of summation. */
-static void measure_types(row_judge *judge, const ln_convention *convention, progress_bar *progress,
-                          const kernel_entry *const *kernels, invariance_result *found,
-                          size_t count, size_t first)
-{
-    const kernel_facts *of = &kernels[first]->facts;
-    judge_block blocks[INVARIANCE_HIDDEN] = {0};
-    for (size_t i = 0; i < INVARIANCE_HIDDEN; i++)
-        judge_block_generate(judge, &blocks[i],
-                             call_dense(convention, of->storage, of->param, ROWS, hidden_sizes[i]),
-                             "normal", NULL, 0);
-    for (size_t i = first; i < count && !interrupted(); i++) {
-        if (!same_types(kernels[first], kernels[i]))
-            continue;
-        if (progress && !kernels[i]->unsupported[0])
-            progress_step(progress, invariance_seconds, kernels[i]->facts.name);
-        /* A kernel that crashes does so again; a process that something else killed does not. */
-        if (!measure_once(judge, blocks, kernels[i], &found[i]))
-            measure_once(judge, blocks, kernels[i], &found[i]);
-    }
-    for (size_t i = 0; i < INVARIANCE_HIDDEN; i++)
-        judge_block_free(&blocks[i]);
-}
-
+/* Kernels of the same types take the same rows: normal ones, which show most orders of summation. */
 bool invariance_measure(row_judge *judge, const ln_convention *convention, progress_bar *progress,
                         const kernel_list *all, const kernel_entry *const *own,
                         invariance_result *found, size_t count)
 {
     const kernel_entry **family = allocate_zeroed(all->count + 1, sizeof *family);
     invariance_result *each = allocate_zeroed(all->count + 1, sizeof *each);
+    bool *taken = allocate_zeroed(all->count + 1, sizeof *taken);
     const size_t measured = with_families(all, own, count, family);
-    for (size_t i = 0; i < measured; i++) {
-        bool first = true;
-        for (size_t before = 0; before < i; before++)
-            first = first && !same_types(family[before], family[i]);
-        if (first)
-            measure_types(judge, convention, progress, family, each, measured, i);
+    for (size_t first = 0; first < measured && !interrupted(); first++) {
+        const kernel_facts *of = &family[first]->facts;
+        judge_block blocks[INVARIANCE_HIDDEN] = {0};
+        for (size_t i = 0; !taken[first] && i < INVARIANCE_HIDDEN; i++)
+            judge_block_generate(
+                judge, &blocks[i],
+                call_dense(convention, of->storage, of->param, ROWS, hidden_sizes[i]), "normal",
+                NULL, 0);
+        for (size_t i = first; i < measured && !interrupted(); i++) {
+            const kernel_facts *facts = &family[i]->facts;
+            if (taken[i] || facts->operation != of->operation || facts->storage != of->storage ||
+                facts->param != of->param)
+                continue;
+            taken[i] = true;
+            if (progress && !family[i]->unsupported[0])
+                progress_step(progress, invariance_seconds, facts->name);
+            /* A kernel that crashes does so again; a process that something else killed does not. */
+            if (!measure_once(judge, blocks, family[i], &each[i]))
+                measure_once(judge, blocks, family[i], &each[i]);
+        }
+        for (size_t i = 0; i < INVARIANCE_HIDDEN; i++)
+            judge_block_free(&blocks[i]);
     }
     invariance_compare_isas(family, each, measured);
     memcpy(found, each, count * sizeof *found);
     free(family);
     free(each);
+    free(taken);
     return !interrupted();
 }
 

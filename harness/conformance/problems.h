@@ -78,7 +78,6 @@ typedef enum factor_kind {
     FACTOR_STRIDE,
     FACTOR_ADDRESS,
     FACTOR_PARAMETER, /* contents of a parameter */
-    FACTOR_KINDS
 } factor_kind;
 
 typedef struct call_factor {

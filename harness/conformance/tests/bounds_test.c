@@ -185,12 +185,6 @@ static size_t attack(const judge_block *block, const kernel_entry *kernel, doubl
     return 1;
 }
 
-static bool is_of(const kernel_entry *kernel, ln_type storage, ln_type param)
-{
-    return kernel->facts.has_bound && kernel->facts.storage == storage &&
-           kernel->facts.param == param;
-}
-
 static void attack_all(size_t count, bool is_small)
 {
     static const ln_type types[] = {LN_F32, LN_F64, LN_BF16, LN_F16};
@@ -202,7 +196,8 @@ static void attack_all(size_t count, bool is_small)
             judge_block rows;
             bool made = false;
             for (size_t i = 0; i < kernels.count; i++) {
-                if (!is_of(&kernels.kernels[i], storage, param))
+                const kernel_facts *facts = &kernels.kernels[i].facts;
+                if (!facts->has_bound || facts->storage != storage || facts->param != param)
                     continue;
                 if (!made)
                     make_block(storage, param, is_small, &rows);

@@ -214,12 +214,6 @@ AFTER(leaves_mmx)
     __asm__ volatile("pxor %mm0, %mm0");
 }
 
-static const char *needs_avx(const ln_problem *problem)
-{
-    (void)problem;
-    return __builtin_cpu_supports("avx") ? NULL : "no AVX";
-}
-
 AFTER(leaves_upper_halves)
 {
     __asm__ volatile("vcmpps $15, %ymm9, %ymm9, %ymm9");
@@ -420,7 +414,7 @@ static const ln_kernel kernels[] = {
 #if defined(__x86_64__)
     {SPECIAL("narrows_x87", narrows_x87)},
     {SPECIAL("leaves_mmx", leaves_mmx)},
-    {SPECIAL("leaves_upper_halves", leaves_upper_halves), .supports = needs_avx},
+    {SPECIAL("leaves_upper_halves", leaves_upper_halves)},
 #endif
     {SPECIAL("unless_refused", unless_refused), .supports = refuses_much},
     {SPECIAL("crashes_late", crashes_late)},
