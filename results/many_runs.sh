@@ -33,8 +33,8 @@ for i in range(1, int(sys.argv[1])):
 store.execute("COMMIT")
 END
     echo "$runs runs, $(stat -c %s many.db) bytes"
-    for command in "list runs" "history --kernels two_pass_f32_avx2" "report --no-charts" "export --format tsv" \
-        "compare 1 latest --format tsv" "choose --shapes 85x768 --stored" "replay --case 100" \
+    for command in "list runs" "history --kernels two_pass_f32_avx2" "report --run $runs --no-charts" "export --run $runs --format tsv" \
+        "compare 1 $runs --format tsv" "choose --shapes 85x768 --stored" "replay --case 100" \
         "run --only accuracy --conformance no --kernels two_pass_f32_avx2 --shapes 4x64 --inputs normal --no-charts"; do
         # shellcheck disable=SC2086
         /usr/bin/time -f "%U s of a processor, %M KiB: $command" "$lnbench" $command --db many.db >/dev/null 2>time || true

@@ -141,10 +141,10 @@ static double ratio_to(const run_view *view, const answer_row *row, const answer
     *tied = false;
     if (!own || !other)
         return NAN;
-    speed_pair pair = speed_of_pair(&view->cases, (size_t)(own - view->cases.cases),
-                                    (size_t)(other - view->cases.cases));
+    interval_estimate pair = speed_of_pair(&view->cases, (size_t)(own - view->cases.cases),
+                                           (size_t)(other - view->cases.cases));
     *tied = pair.lo <= 1 && pair.hi >= 1;
-    return isnan(pair.ratio) ? own->speed.time_ns / other->speed.time_ns : pair.ratio;
+    return isnan(pair.middle) ? own->speed.time_ns / other->speed.time_ns : pair.middle;
 }
 
 /* Why no kernel of the run can be recommended, because half of the evidence is missing; NULL where it is not. */

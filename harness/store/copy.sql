@@ -8,19 +8,19 @@ INSERT INTO main.runs (id, started, ended, command_line, plan, plan_hash, seed, 
         request_hash, requested, unsupported, missing, cases, repetitions, machine, triples, triples_covered)
     SELECT came.own, started, ended, command_line, plan, plan_hash, seed, state, origin, 1, command,
         request_hash, requested, unsupported, missing, cases, repetitions, machine, triples, triples_covered
-    FROM came JOIN f.runs AS r ON r.id = came.id;
-INSERT INTO main.facts SELECT own, place, name, value FROM came JOIN f.facts ON run = id;
+    FROM came CROSS JOIN f.runs AS r ON r.id = came.id;
+INSERT INTO main.facts SELECT own, place, name, value FROM came CROSS JOIN f.facts ON run = id;
 INSERT INTO main.kernels SELECT k.id + kernel, own, name, descriptor, role, reproducible
-    FROM came JOIN f.kernels AS k ON k.run = came.id, behind;
+    FROM came CROSS JOIN f.kernels AS k ON k.run = came.id, behind;
 INSERT INTO main.cells SELECT c.id + cell, own, c.kernel, types, convention, rows, hidden, cache, threads, operation, regime
-    FROM came JOIN f.cells AS c ON c.run = came.id, behind;
+    FROM came CROSS JOIN f.cells AS c ON c.run = came.id, behind;
 CREATE TEMP TABLE moved AS SELECT c.id AS old, c.id + one AS own, c.cell + behind.cell AS cell, input_id, requested
-    FROM came JOIN f.cells ON f.cells.run = came.id JOIN f.cases AS c ON c.cell = f.cells.id, behind;
+    FROM came CROSS JOIN f.cells ON f.cells.run = came.id CROSS JOIN f.cases AS c ON c.cell = f.cells.id, behind;
 INSERT OR IGNORE INTO main.inputs (name) SELECT name FROM f.inputs WHERE id IN (SELECT input_id FROM moved);
 INSERT INTO main.cases SELECT moved.own, cell, inputs.id, requested
-    FROM moved JOIN f.inputs AS i ON i.id = input_id JOIN main.inputs ON inputs.name = i.name;
-INSERT INTO main.finished_processes SELECT own, process FROM came JOIN f.finished_processes ON run = id;
-CREATE TEMP TABLE worst AS SELECT own, w.* FROM moved JOIN f.worst_rows AS w ON case_id = old;
+    FROM moved CROSS JOIN f.inputs AS i ON i.id = input_id JOIN main.inputs ON inputs.name = i.name;
+INSERT INTO main.finished_processes SELECT own, process FROM came CROSS JOIN f.finished_processes ON run = id;
+CREATE TEMP TABLE worst AS SELECT own, w.* FROM moved CROSS JOIN f.worst_rows AS w ON case_id = old;
 INSERT OR IGNORE INTO main.tensors (hash, bits) SELECT hash, bits FROM f.tensors
     WHERE id IN (SELECT x FROM worst UNION SELECT gamma FROM worst UNION SELECT beta FROM worst);
 INSERT INTO main.worst_rows SELECT own, y_hash,

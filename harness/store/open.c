@@ -124,7 +124,7 @@ static void configure(sqlite3 *database)
 }
 
 /* Connects by the path with these parameters of a URI, and returns what SQLite says. What a page asks of a run is read
- * once: hence the cache. */
+ * once: a small cache does. */
 static int try_connect(result_store *store, const char *parameters, int flags)
 {
     char *uri = uri_of(store->path, parameters);
@@ -135,7 +135,7 @@ static int try_connect(result_store *store, const char *parameters, int flags)
     if (status != SQLITE_OK)
         return status;
     configure(store->database);
-    return sqlite3_exec(store->database, "PRAGMA foreign_keys = ON; PRAGMA cache_size = -32000",
+    return sqlite3_exec(store->database, "PRAGMA foreign_keys = ON; PRAGMA cache_size = -4000",
                         NULL, NULL, NULL);
 }
 

@@ -72,7 +72,8 @@ static void copy_table(result_store *store, const char *table, const char *file)
     sqlite3_stmt *made = store_bound(
         store,
         "SELECT 'INSERT INTO main.' || ?1 || ' (case_id, ' || names || ') SELECT own, ' || names "
-        "|| ' FROM moved JOIN f.' || ?1 || ' ON case_id = old' FROM (SELECT group_concat(name, ', "
+        "|| ' FROM moved CROSS JOIN f.' || ?1 || ' ON case_id = old' FROM (SELECT "
+        "group_concat(name, ', "
         "') AS names FROM pragma_table_info(?1, 'main') WHERE name <> 'case_id')",
         "s", table);
     store_next(store, made);

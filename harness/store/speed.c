@@ -147,14 +147,14 @@ speed_figures speed_of_case(const stored_cases *cases, size_t index)
     return speed;
 }
 
-speed_pair speed_of_pair(const stored_cases *cases, size_t index, size_t base)
+interval_estimate speed_of_pair(const stored_cases *cases, size_t index, size_t base)
 {
     uint64_t other_hash = case_key_hash(&cases->cases[base].key);
     uint64_t seed = case_key_hash(&cases->cases[index].key) ^ (other_hash << 1 | other_hash >> 63);
     sample_list ratios = ratios_of(&cases->cases[base], &cases->cases[index]);
     interval_estimate ratio = estimate_of(&ratios, seed);
     samples_free(&ratios);
-    return (speed_pair){ratio.middle, ratio.lo, ratio.hi};
+    return ratio;
 }
 
 speed_sample speed_sample_of(const stored_cases *cases, size_t index)

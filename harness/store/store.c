@@ -123,8 +123,9 @@ void store_together_end(result_store *store)
     "JOIN judgements ON case_id = cases.id WHERE run = runs.id AND cases.requested > 0 "           \
     "AND verdict = 'unsupported'))"
 #define COUNT_MISSING                                                                              \
-    "requested - (SELECT count(*) " KEYED_CASES "WHERE run = runs.id AND cases.requested > 0) + "  \
-    "(SELECT count(*) FROM missing WHERE run = runs.id)"
+    "iif(requested IS NULL, NULL, requested - (SELECT count(*) " KEYED_CASES                       \
+    "WHERE run = runs.id AND cases.requested > 0) + "                                              \
+    "(SELECT count(*) FROM missing WHERE run = runs.id))"
 
 int64_t store_begin_run(result_store *store, const run_info *info)
 {

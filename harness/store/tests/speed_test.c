@@ -248,17 +248,17 @@ TEST(test_pair)
             add_time(fast, process, 100 * noise);
         }
     add_time(slow, 2, 9000);
-    speed_pair pair = speed_of_pair(&sample.cases, 0, 1);
-    assert_near(pair.ratio, 1.5);
+    interval_estimate pair = speed_of_pair(&sample.cases, 0, 1);
+    assert_near(pair.middle, 1.5);
     assert_near(pair.lo, 1.5);
     assert_near(pair.hi, 1.5);
     pair = speed_of_pair(&sample.cases, 1, 0);
-    assert_near(pair.ratio, 1 / 1.5);
+    assert_near(pair.middle, 1 / 1.5);
     add_case(&sample, "never");
     pair = speed_of_pair(&sample.cases, 0, 2);
-    assert_true(isnan(pair.ratio) && isnan(pair.lo) && isnan(pair.hi));
+    assert_true(isnan(pair.middle) && isnan(pair.lo) && isnan(pair.hi));
     pair = speed_of_pair(&sample.cases, 2, 0);
-    assert_true(isnan(pair.ratio));
+    assert_true(isnan(pair.middle));
 }
 
 /* The same store gives the same figures, whatever the order of its cases. */
