@@ -53,7 +53,6 @@ static double parse_threshold(const char *given)
     return value;
 }
 
-/* Which change of an error fails. */
 static accuracy_gate parse_gate(const char *given)
 {
     const size_t found = word_find(given, WORDS(accuracy_gate_names));

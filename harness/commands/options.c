@@ -85,6 +85,7 @@ static void set_store(const char *value, const char **target)
 static void set_option(const cli_option *option, const char *value, char *options)
 {
     void *target = options + option->target;
+    const char *name = option->name;
     double *real = target;
     char *end;
     switch (option->kind) {
@@ -97,7 +98,7 @@ static void set_option(const cli_option *option, const char *value, char *option
     case OPTION_LIST:
         if (value[0] == '\0' || strstr(value, ",,") || value[0] == ',' ||
             value[strlen(value) - 1] == ',')
-            die(EXIT_CODE_USAGE, "--%s '%.200s': %s; %s was expected", option->name, value,
+            die(EXIT_CODE_USAGE, "--%s '%.200s': %s; %s was expected", name, value,
                 value[0] ? "an empty part between commas" : "nothing there", option->argument);
         word_list_split(target, value);
         break;
@@ -108,14 +109,14 @@ static void set_option(const cli_option *option, const char *value, char *option
         errno = 0;
         *(uint64_t *)target = strtoull(value, &end, 10);
         if (errno || end == value || *end || value[0] == '-' || value[0] == '+')
-            die(EXIT_CODE_USAGE, "invalid --%s '%.60s': choose a number", option->name, value);
+            die(EXIT_CODE_USAGE, "invalid --%s '%.60s': choose a whole number", name, value);
         break;
     case OPTION_REAL:
     case OPTION_SECONDS:
         if (!number_parse(value, strlen(value), real) || !(*real >= 0) || *real > 1e300)
-            die(EXIT_CODE_USAGE, "invalid --%s '%.60s': choose a number", option->name, value);
+            die(EXIT_CODE_USAGE, "invalid --%s '%.60s': choose a number from 0", name, value);
         if (option->kind == OPTION_SECONDS && *real <= 0)
-            die(EXIT_CODE_USAGE, "invalid --%s %g: choose more than 0", option->name, *real);
+            die(EXIT_CODE_USAGE, "invalid --%s %g: choose more than 0", name, *real);
         break;
     case OPTION_STORE:
         set_store(value, target);

@@ -145,7 +145,6 @@ static void resolve_options(resolved_plan *resolved)
 
 /* ---- conventions ---- */
 
-/* A list of fields without an operation is of the one that --operation names. */
 static void add_convention(word_list *conventions, const char *whose, const char *text)
 {
     char list[512];
