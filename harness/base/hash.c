@@ -10,18 +10,14 @@ bool hash_file(const char *path, uint64_t *hash)
 {
     FILE *file = fopen(path, "rb");
     char *block = allocate(BLOCK); /* large, so that a library takes few reads */
-    *hash = file ? HASH_START : 0;
-    if (!file) {
-        free(block);
-        return false;
-    }
-    for (size_t got; (got = fread(block, 1, BLOCK, file)) > 0;)
+    *hash = HASH_START;
+    for (size_t got; file && (got = fread(block, 1, BLOCK, file)) > 0;)
         *hash = hash_bytes(*hash, block, got);
-    bool fine = !ferror(file);
-    if (!fine)
-        *hash = 0;
-    fclose(file);
+    bool fine = file && !ferror(file);
+    if (file)
+        fclose(file);
     free(block);
+    *hash = fine ? *hash : 0;
     return fine;
 }
 

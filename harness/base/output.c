@@ -173,22 +173,16 @@ static size_t terminal_width(FILE *file)
     return width > 0 && width < LEAST ? LEAST : width;
 }
 
-/* Whether the file is a terminal that shows colour: never where NO_COLOR is set to anything
- * (no-color.org) or TERM is "dumb". */
-static bool terminal_has_colour(FILE *file)
-{
-    const char *refused = getenv("NO_COLOR"), *terminal = getenv("TERM");
-    return isatty(fileno(file)) && !(refused && *refused) &&
-           !(terminal && strcmp(terminal, "dumb") == 0);
-}
-
 output_file output_standard(void)
 {
     standard = standard ? standard : clean_stream(stdout);
     if (!standard)
         die(EXIT_CODE_ENVIRONMENT, "out of memory (standard output)");
-    return (output_file){
-        .file = standard, .width = terminal_width(stdout), .colour = terminal_has_colour(stdout)};
+    /* No colour where NO_COLOR is set to anything (no-color.org), or TERM is "dumb". */
+    const char *refused = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    bool colour = isatty(STDOUT_FILENO) && !(refused && *refused) &&
+                  !(terminal && strcmp(terminal, "dumb") == 0);
+    return (output_file){.file = standard, .width = terminal_width(stdout), .colour = colour};
 }
 
 enum { BAR_WIDTH = 24 };
