@@ -20,7 +20,7 @@
 #define STANDING_ROW_ULP 2.0
 
 /* Judged cases. All: but adversarial rows. Of these, edge cases: values or results at
- * the ends of the type's range (facts.h); any: the others; ordinary: normal rows. */
+ * the ends of the type's range (stored_is_extreme()); any: the others; ordinary: normal rows. */
 typedef enum error_scope {
     SCOPE_ALL,
     SCOPE_ANY,
