@@ -18,7 +18,8 @@
 #include "domain/kernel.h"
 #include "worker/protocol.h"
 
-/* In the order in which a run makes them; their names, in the place of an input's, are check_names (domain/case.h). */
+/* In the order in which a run makes them. Their names, which stand in the place of an input's, are check_names
+ * (domain/case.h). */
 typedef enum conformance_check {
     CHECK_ROWS,         /* no conformance test: the rows of one input */
     CHECK_COMBINATIONS, /* the covering array (problems.h) */

@@ -48,13 +48,13 @@ typedef struct worker_slot {
 struct worker_process {
     kernel_runner runner; /* the first member */
     char program[PROTOCOL_PATH_LENGTH];
-    char (*plugins)[PROTOCOL_PATH_LENGTH]; /* the library first */
+    char plugins[PLUGINS_MOST + 1][PROTOCOL_PATH_LENGTH]; /* the library first */
     size_t plugin_count;
     size_t peer_count; /* these follow the library */
     bool builds;       /* side by side in one process, without the library */
     shared_arena arena;
-    worker_slot *slots;   /* of each plugin; one more for timing */
-    worker_slot *current; /* got the last order; NULL: none did yet */
+    worker_slot slots[PLUGINS_MOST + 1]; /* of each plugin; one more for timing */
+    worker_slot *current;                /* got the last order; NULL: none did yet */
 };
 
 /* ---- a process ---- */
@@ -477,7 +477,7 @@ static void runner_reserve(kernel_runner *runner, size_t bytes)
 
 void worker_forget(worker_process *worker)
 {
-    for (size_t i = 0; worker->slots && i <= worker->plugin_count; i++)
+    for (size_t i = 0; i <= worker->plugin_count; i++)
         end_process(&worker->slots[i]);
     worker->current = NULL;
 }
@@ -647,8 +647,7 @@ static void open_worker(worker_process *worker)
 {
     worker->runner =
         (kernel_runner){.ask = runner_ask, .ask_all = runner_ask_all, .reserve = runner_reserve};
-    worker->slots = allocate_zeroed(worker->plugin_count + 1, sizeof *worker->slots);
-    for (size_t i = 0; i <= worker->plugin_count; i++)
+    for (size_t i = 0; i <= PLUGINS_MOST; i++)
         worker->slots[i] = (worker_slot){.socket = -1, .ran_last = NOBODY};
     shared_arena_open(&worker->arena);
 }
@@ -659,7 +658,6 @@ static worker_process *start_worker(bool builds, const char *const *files, size_
 {
     const size_t list_count = builds ? count : 1;
     worker_process *worker = allocate_zeroed(1, sizeof *worker);
-    worker->plugins = allocate_zeroed(PLUGINS_MOST + 1, sizeof *worker->plugins);
     worker->builds = builds;
     own_path(OWN_WORKER, worker->program, sizeof worker->program);
     if (!builds) {
@@ -697,8 +695,6 @@ worker_process *worker_start_another(const worker_process *worker)
     *made = *worker;
     made->current = NULL;
     made->runner.memory = NULL;
-    made->plugins = allocate_zeroed(PLUGINS_MOST + 1, sizeof *made->plugins);
-    memcpy(made->plugins, worker->plugins, worker->plugin_count * sizeof *made->plugins);
     open_worker(made);
     return made;
 }
@@ -725,7 +721,5 @@ void worker_stop(worker_process *worker)
         return;
     worker_forget(worker);
     shared_arena_close(&worker->arena);
-    free(worker->slots);
-    free(worker->plugins);
     free(worker);
 }

@@ -5,8 +5,8 @@
  * 2. The stack is spoiled, the registers that a function must keep get known values, and run() is called.
  * 3. The floating-point state, those registers, the memory about each tensor and the gaps between rows are
  *    compared with what they were. The first thing that is wrong is the verdict.
- * 4. Calls that the order wants besides are made: again, in halves, after other contents, over another output, of no rows, in turn
- *    with another problem, on several threads at once (overlap.c), over several threads (threads.c). Their bits
+ * 4. Calls that the order wants besides are made: again, in halves, after other contents, over another output, of
+ *    no rows, in turn with another problem, on several threads at once (overlap.c), over several threads (threads.c). Their bits
  *    must be those of the first call.
  * 5. The rows go back to the parent, who alone knows what is right. */
 #include "base/hash.h"

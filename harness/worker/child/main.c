@@ -389,7 +389,8 @@ static void obey(const work_order *order)
     switch (order->kind) {
     case ORDER_GREET:
         return;
-    case ORDER_LOAD: /* What it says on standard error meanwhile is kept: where the process ends, the parent shows it. */
+    case ORDER_LOAD:
+        /* What a plugin says on standard error meanwhile is kept: where the process ends, the parent shows it. */
         before = fcntl(WORKER_WORDS_FD, F_GETFD) >= 0
                      ? fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, WORKER_WORDS_FD + 1)
                      : -1;
