@@ -116,7 +116,7 @@ static void set_option(const cli_option *option, const char *value, char *option
         if (!number_parse(value, strlen(value), real) || !(*real >= 0) || *real > 1e300)
             die(EXIT_CODE_USAGE, "invalid --%s '%.60s': choose a number from 0", name, value);
         if (option->kind == OPTION_SECONDS && *real <= 0)
-            die(EXIT_CODE_USAGE, "invalid --%s %g: choose more than 0", name, *real);
+            die(EXIT_CODE_USAGE, "invalid --%s %g: choose more than 0 seconds", name, *real);
         break;
     case OPTION_STORE:
         set_store(value, target);

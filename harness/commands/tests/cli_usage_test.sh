@@ -92,7 +92,7 @@ refused "a single dash" 2 "'-x': options begin with two dashes" run -x
 for words in run 'eval --input normal --reference' 'choose --shape 1x8' 'hunt --kernel x' \
     'replay x' 'duet --base a --new b'; do
     # shellcheck disable=SC2086 # several words
-    refused "no time to hang in: ${words%% *}" 2 '--deadline 0: choose more than 0' \
+    refused "no time to hang in: ${words%% *}" 2 '--deadline 0: choose more than 0 seconds' \
         $words --deadline 0
 done
 refused "an operand too many" 2 "unexpected 'foo'" run foo
