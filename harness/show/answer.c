@@ -11,15 +11,18 @@
 
 /* ---- columns ---- */
 
-/* The column of a case; column_count where there is none yet. */
-static size_t find_column(const run_answer *answer, const case_key *own)
+/* The column of a case: column_count where there is none yet, ANSWER_COLUMNS where it can have none, because it was not
+ * timed or is of another operation or type. */
+static size_t find_column(const run_answer *answer, const stored_case *own)
 {
+    case_key wanted = own->key;
     size_t i = 0;
+    if (own->speed.repetitions == 0 || own->key.dtype != answer->dtype ||
+        own->key.operation != view_operation(answer->view))
+        return ANSWER_COLUMNS;
     for (; i < answer->column_count; i++) {
-        const case_key *key = &answer->columns[i].key;
-        if (key->rows == own->rows && key->hidden == own->hidden && key->cache == own->cache &&
-            key->threads == own->threads && strcmp(key->convention, own->convention) == 0 &&
-            strcmp(key->input, own->input) == 0)
+        memcpy(wanted.kernel, answer->columns[i].key.kernel, sizeof wanted.kernel);
+        if (case_key_equal(&answer->columns[i].key, &wanted))
             break;
     }
     return i;
@@ -48,9 +51,7 @@ static void make_columns(const run_view *view, run_answer *answer)
     for (size_t i = 0; i < view->cases.count; i++) {
         const stored_case *own = &view->cases.cases[i];
         const case_key *key = &own->key;
-        if (own->speed.repetitions == 0 || key->dtype != answer->dtype)
-            continue;
-        size_t at = find_column(answer, key);
+        const size_t at = find_column(answer, own);
         if (at == ANSWER_COLUMNS)
             continue;
         answer_column *column = &answer->columns[at];
@@ -82,17 +83,29 @@ static void make_columns(const run_view *view, run_answer *answer)
 
 /* ---- rows ---- */
 
+/* Below 0 where the first is less, or there is no second. */
+static int compare_figures(double own, double other)
+{
+    return isnan(own) || isnan(other) ? isnan(own) - isnan(other) : (own > other) - (own < other);
+}
+
+/* The fastest first: by the stored ratio to the copy, which is paired round by round; where no copy was timed, by the
+ * time. Behind them those that were not timed, the most accurate first. */
 static int by_speed(const void *a, const void *b)
 {
+    static const speed_figures none = SPEED_UNKNOWN;
     const answer_row *left = a, *right = b;
-    if (left->at_key && right->at_key)
-        return view_by_speed(left->at_key, right->at_key);
-    double own = left->standing->errors[SCOPE_ANY].error;
-    double other = right->standing->errors[SCOPE_ANY].error;
-    int by_error = left->at_key || right->at_key ? !left->at_key - !right->at_key
-                   : isnan(own) || isnan(other)  ? isnan(own) - isnan(other)
-                                                 : (own > other) - (own < other);
-    return by_error ? by_error : strcmp(left->kernel, right->kernel);
+    const speed_figures *own = left->at_key ? &left->at_key->speed : &none;
+    const speed_figures *other = right->at_key ? &right->at_key->speed : &none;
+    int by_share = compare_figures(-own->copy_ratio, -other->copy_ratio);
+    int by_time = compare_figures(own->time_ns, other->time_ns);
+    int by_error = left->at_key ? 0
+                                : compare_figures(left->standing->errors[SCOPE_ANY].error,
+                                                  right->standing->errors[SCOPE_ANY].error);
+    return by_share   ? by_share
+           : by_time  ? by_time
+           : by_error ? by_error
+                      : strcmp(left->kernel, right->kernel);
 }
 
 static void make_rows(const run_view *view, run_answer *answer)
@@ -118,14 +131,11 @@ static void make_rows(const run_view *view, run_answer *answer)
         answer->cases = all->judged > answer->cases ? all->judged : answer->cases;
     }
     for (size_t i = 0; i < view->cases.count; i++) {
-        const case_key *key = &view->cases.cases[i].key;
-        size_t column = find_column(answer, key);
-        if (view->cases.cases[i].speed.repetitions == 0 || key->dtype != answer->dtype ||
-            column == answer->column_count)
-            continue;
-        for (size_t row = 0; row < answer->count; row++)
-            if (strcmp(answer->rows[row].kernel, key->kernel) == 0)
-                answer->rows[row].cells[column] = &view->cases.cases[i];
+        const stored_case *own = &view->cases.cases[i];
+        const size_t column = find_column(answer, own);
+        for (size_t row = 0; row < answer->count && column < answer->column_count; row++)
+            if (strcmp(answer->rows[row].kernel, own->key.kernel) == 0)
+                answer->rows[row].cells[column] = own;
     }
     for (size_t row = 0; row < answer->count; row++)
         answer->rows[row].at_key = answer->rows[row].cells[answer->key];
@@ -242,8 +252,14 @@ static void choose_rows(run_answer *answer)
 /* Who is fastest at the key column, and the ISA that labels leave out. */
 static void rank(const run_view *view, run_answer *answer)
 {
-    *answer = (run_answer){
-        .view = view, .dtype = view_answer_type(view), .isa = "", .plan = view->run.plan};
+    const standing_list *standings = &view->standings;
+    *answer = (run_answer){.view = view,
+                           .dtype = standings->count ? standings->standings[0].dtype : LN_F32,
+                           .isa = "",
+                           .plan = view->run.plan};
+    for (size_t i = 0; i < standings->count; i++)
+        if (standings->standings[i].dtype == LN_F32)
+            answer->dtype = LN_F32;
     make_columns(view, answer);
     recommend_wanted wanted = {.run = view->run.id, .budget = STANDING_ROW_ULP, .kappa = NAN};
     if (answer->column_count > 0)
@@ -503,53 +519,50 @@ static void add_faster(const run_answer *answer, text_buffer *out)
 }
 
 /* How a kernel of the short table fails at worst and on which rows: "no correct digit where |mean| exceeds 1e4 std";
- * false where it does not. A row of kappa 1e4 has |mean| = 1e4 std. */
-static bool failing_words(const run_answer *answer, const answer_row *row, char words[128])
+ * "" where it does not. A row of kappa 1e4 has |mean| = 1e4 std. */
+static void describe_failing(const run_answer *answer, const answer_row *row, char words[128])
 {
     const error_sum *any = &row->standing->errors[SCOPE_ANY];
     char number[ERROR_WORDS];
     stored_case worst;
-    if (!row->shown)
-        return false;
-    if (isfinite(row->standing->lost_from)) {
+    if (row->shown && isfinite(row->standing->lost_from)) {
         snprintf(words, 128, "no correct digit where |mean| exceeds 1e%.0f std",
                  ceil(log10(row->standing->lost_from) - 0.05));
-        return true;
+        return;
     }
     const char *largest = view_error_words(answer->view, any, answer->dtype, number);
     bool is_nan = strcmp(largest, "NaN") == 0;
-    if ((!is_nan && strcmp(largest, "no digit") != 0) ||
-        !store_case(answer->view->store, any->at, &worst))
-        return false;
-    snprintf(words, 128, "%s on the input '%.60s'", is_nan ? "NaN or infinity" : "no correct digit",
-             worst.key.input);
-    return true;
+    if (row->shown && (is_nan || strcmp(largest, "no digit") == 0) &&
+        store_case(answer->view->store, any->at, &worst))
+        snprintf(words, 128, "%s on the input '%.60s'",
+                 is_nan ? "NaN or infinity" : "no correct digit", worst.key.input);
 }
 
-/* Which kernels of the short table fail, and on which rows. */
+/* Which kernels of the short table fail, and on which rows: those that fail in the same way are named together. */
 static void add_failing(const run_answer *answer, text_buffer *out)
 {
-    char words[128], other[128];
-    size_t groups = 0;
+    char(*words)[128] = allocate_zeroed(answer->count + 1, sizeof *words);
+    bool any = false;
+    for (size_t i = 0; i < answer->count; i++)
+        describe_failing(answer, &answer->rows[i], words[i]);
     for (size_t i = 0; i < answer->count; i++) {
         size_t members = 0, count = 0;
-        bool seen = !failing_words(answer, &answer->rows[i], words);
-        for (size_t j = 0; !seen && j < answer->count; j++) {
-            bool same = failing_words(answer, &answer->rows[j], other) && strcmp(words, other) == 0;
-            seen = same && j < i;
-            members += same;
-        }
-        for (size_t j = i; !seen && j < answer->count; j++) {
-            if (!failing_words(answer, &answer->rows[j], other) || strcmp(words, other) != 0)
-                continue;
-            text_add(out, groups > 0 && count == 0 ? "; " : "");
-            add_listed(answer->rows[j].label, count++, members, out);
-        }
-        if (!seen)
-            clean_format(out, FORM_LINE, members == 1 ? " gives %s" : " give %s", words);
-        groups += !seen;
+        for (size_t j = i; words[i][0] && j < answer->count; j++)
+            members += strcmp(words[j], words[i]) == 0;
+        if (members == 0)
+            continue;
+        text_add(out, any ? "; " : "");
+        for (size_t j = i; count < members; j++)
+            if (strcmp(words[j], words[i]) == 0) {
+                add_listed(answer->rows[j].label, count++, members, out);
+                if (j > i)
+                    words[j][0] = '\0';
+            }
+        clean_format(out, FORM_LINE, members == 1 ? " gives %s" : " give %s", words[i]);
+        any = true;
     }
-    text_add(out, groups > 0 ? ".\n" : "");
+    free(words);
+    text_add(out, any ? ".\n" : "");
 }
 
 /* What the figures rest on: how many cases, and whether the plan has few of them. */

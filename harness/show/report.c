@@ -106,17 +106,13 @@ static void add_names_table(const report_data *data, document *page)
     document_table(page, rows);
 }
 
-/* Those that were timed, fastest first; behind them the others, by name. */
-static int faster_first(const void *a, const void *b)
+static int by_name(const void *a, const void *b)
 {
-    const answer_row *left = *(const answer_row *const *)a, *right = *(const answer_row *const *)b;
-    if (left->at_key && right->at_key)
-        return view_by_speed(left->at_key, right->at_key);
-    return left->at_key || right->at_key ? !left->at_key - !right->at_key
-                                         : strcmp(left->kernel, right->kernel);
+    return strcmp((*(const answer_row *const *)a)->kernel, (*(const answer_row *const *)b)->kernel);
 }
 
-/* Every kernel at the report's shape, beside the fastest peer there. */
+/* Every kernel at the report's shape, beside the fastest peer there: those that were timed, fastest first as in the
+ * answer; behind them the others, by name. */
 static void add_kernels_table(const report_data *data, document *page)
 {
     static const relation_column columns[] = {KERNEL, FIGURES};
@@ -125,18 +121,18 @@ static void add_kernels_table(const report_data *data, document *page)
     const answer_row **list = allocate_zeroed(answer->count + 1, sizeof *list);
     const stored_case *peer = NULL;
     relation *rows = relation_create(COLUMNS(columns));
-    size_t count = 0;
+    size_t count = 0, timed = 0;
     for (size_t i = 0; i < answer->count; i++) {
         const answer_row *row = &answer->rows[i];
-        for (size_t k = 0; k < data->best.rows; k++)
-            if (table_whole(&data->best, k, "kind") == LOOK_PEER && row->at_key &&
-                strcmp(table_text(&data->best, k, "kernel"), row->kernel) == 0 &&
-                (!peer || view_by_speed(row->at_key, peer) < 0))
+        for (size_t k = 0; k < data->best.rows && !peer; k++)
+            if (table_whole(&data->best, k, "kind") == LOOK_PEER &&
+                strcmp(table_text(&data->best, k, "kernel"), row->kernel) == 0)
                 peer = row->at_key;
         if (row->at_key || row->standing->errors[SCOPE_ANY].judged > 0)
             list[count++] = row;
+        timed += row->at_key != NULL;
     }
-    qsort(list, count, sizeof *list, faster_first);
+    qsort(list + timed, count - timed, sizeof *list, by_name);
     for (size_t i = 0; i < count; i++) {
         const speed_figures *speed = list[i]->at_key ? &list[i]->at_key->speed : &none;
         const error_sum *errors = list[i]->standing->errors;
@@ -510,7 +506,7 @@ static void add_title(const report_data *data, document *page)
     text_format(&words, "commit %.12s; %.10s; run %lld", fact_of(data, "git_commit"),
                 data->view->run.started, (long long)data->view->run.id);
     snprintf(page->title, sizeof page->title, "%s: which kernel is fast, which is wrong",
-             view_title(data->view));
+             operations[view_operation(data->view)]->title);
     snprintf(page->subtitle, sizeof page->subtitle, "%.390s", words.bytes ? words.bytes : "");
     text_free(&words);
 }
@@ -767,7 +763,7 @@ void draw_report(const run_view *view, const char *directory, const output_file 
     text_free(&packed);
     for (run_view part = {0}; view_next_part(view, &part);) {
         const ln_operation kind = view_operation(&part);
-        const bool first = !(view_operations(view) & (OPERATION_BIT(kind) - 1));
+        const bool first = kind == view_operation(view);
         snprintf(folder, sizeof folder, "%.900s%s%s", directory, first ? "" : "/",
                  first ? "" : operation_name(kind));
         report_result result = report_write(&part, plots, folder, &run);

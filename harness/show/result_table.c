@@ -252,7 +252,8 @@ static void print_head(const run_view *view, const run_answer *answer, const out
 {
     const char *vm = machine_fact_value(&view->machine, "hypervisor");
     text_buffer line = {0};
-    clean_format(&line, FORM_LINE, "%s %s", view_title(view), dtype_name(answer->dtype));
+    clean_format(&line, FORM_LINE, "%s %s", operations[view_operation(view)]->title,
+                 dtype_name(answer->dtype));
     if (answer->column_count > 0) {
         const case_key *key = &answer->columns[answer->key].key;
         clean_format(&line, FORM_LINE, ", %s, %s, %u thread%s", key->convention,
@@ -504,8 +505,6 @@ static void print_text(const run_view *view, const output_file *out, const resul
 /* A table an operation: kernels of two are not ranked together. */
 void result_table_print(const run_view *view, const output_file *out, const result_look *look)
 {
-    const unsigned kinds = view_operations(view);
-    const bool several = (kinds & (kinds - 1)) != 0;
     text_buffer lines = {0};
     if (out->format == OUTPUT_JSON) {
         output_json(out, view_run_json(view));
@@ -517,12 +516,13 @@ void result_table_print(const run_view *view, const output_file *out, const resu
         text_free(&lines);
         return;
     }
-    view_add_coverage(view, &lines);
-    if (several && lines.length > 0)
-        output_wrapped(out, lines.bytes);
-    text_free(&lines);
     for (run_view part = {0}; view_next_part(view, &part);) {
-        if (several)
+        if (part.others && part.standings.standings == view->standings.standings) {
+            view_add_coverage(view, &lines);
+            output_wrapped(out, lines.bytes ? lines.bytes : "");
+            text_free(&lines);
+        }
+        if (part.others)
             output_line(out, "%s", "");
         print_text(&part, out, look);
     }

@@ -35,44 +35,28 @@ json_t *store_descriptors(result_store *store, int64_t run)
     return kernels;
 }
 
-unsigned view_operations(const run_view *view)
+ln_operation view_operation(const run_view *part)
 {
-    unsigned kinds = 0;
-    for (size_t i = 0; i < view->standings.count; i++)
-        kinds |= OPERATION_BIT(view->standings.standings[i].operation);
-    return kinds ? kinds : 1;
+    return part->standings.count ? part->standings.standings[0].operation : LN_OPERATION_LAYERNORM;
 }
 
 bool view_next_part(const run_view *whole, run_view *part)
 {
-    const unsigned kinds = view_operations(whole);
-    int kind = part->store ? (int)view_operation(part) + 1 : 0;
-    if (part->others) {
-        hash_index_free(&part->cases.index);
-        free(part->cases.cases);
-        free(part->standings.standings);
-    }
-    while (kind < OPERATIONS && !(kinds & OPERATION_BIT(kind)))
-        kind++;
-    if (kind == OPERATIONS)
+    kernel_standing *all = whole->standings.standings, *first = all;
+    const size_t count = whole->standings.count;
+    if (part->store)
+        first = part->standings.standings + part->standings.count;
+    if (part->store && first == all + count)
         return false;
     *part = *whole;
     part->owns_store = false;
-    part->others = kinds & ~OPERATION_BIT(kind);
-    if (!part->others)
-        return true;
-    part->cases =
-        (stored_cases){.cases = allocate_zeroed(whole->cases.count + 1, sizeof *part->cases.cases)};
-    part->standings =
-        (standing_list){.standings = allocate_zeroed(whole->standings.count + 1,
-                                                     sizeof *part->standings.standings)};
-    for (size_t i = 0; i < whole->cases.count; i++)
-        if ((int)whole->cases.cases[i].key.operation == kind)
-            part->cases.cases[part->cases.count++] = whole->cases.cases[i];
-    stored_cases_index(&part->cases);
-    for (size_t i = 0; i < whole->standings.count; i++)
-        if ((int)whole->standings.standings[i].operation == kind)
-            part->standings.standings[part->standings.count++] = whole->standings.standings[i];
+    part->standings = (standing_list){.standings = first};
+    part->others = 0;
+    for (size_t i = 0; i < count; i++)
+        if (all[i].operation == first->operation)
+            part->standings.count++;
+        else
+            part->others |= OPERATION_BIT(all[i].operation);
     return true;
 }
 
@@ -95,14 +79,6 @@ void store_kernel_words(result_store *store, int64_t run, const word_list *words
     json_decref(descriptors);
 }
 
-ln_type view_answer_type(const run_view *view)
-{
-    for (size_t i = 0; i < view->standings.count; i++)
-        if (view->standings.standings[i].dtype == LN_F32)
-            return LN_F32;
-    return view->standings.count ? view->standings.standings[0].dtype : LN_F32;
-}
-
 run_view view_load(result_store *store, int64_t run)
 {
     run_view view = {.store = store,
@@ -113,19 +89,6 @@ run_view view_load(result_store *store, int64_t run)
                      .standings = store_standings(store, run)};
     answer_label(&view);
     return view;
-}
-
-/* Below 0 where the first is less, or there is no second. */
-static int compare_figures(double own, double other)
-{
-    return isnan(own) || isnan(other) ? isnan(own) - isnan(other) : (own > other) - (own < other);
-}
-
-int view_by_speed(const stored_case *own, const stored_case *other)
-{
-    int by_share = compare_figures(-own->speed.copy_ratio, -other->speed.copy_ratio);
-    int by_time = compare_figures(own->speed.time_ns, other->speed.time_ns);
-    return by_share ? by_share : by_time ? by_time : strcmp(own->key.kernel, other->key.kernel);
 }
 
 const char *view_error_words(const run_view *view, const error_sum *sum, ln_type type,
@@ -153,16 +116,6 @@ json_t *json_facts(const machine_facts *machine)
     for (size_t i = 0; i < machine->count; i++)
         json_object_set_new(object, machine->facts[i].name, json_text(machine->facts[i].value));
     return object;
-}
-
-ln_operation view_operation(const run_view *part)
-{
-    return (ln_operation)__builtin_ctz(view_operations(part));
-}
-
-const char *view_title(const run_view *part)
-{
-    return operations[view_operation(part)]->title;
 }
 
 bool view_is_partial(const run_view *view)
@@ -250,16 +203,21 @@ json_t *case_json(const stored_case *stored, const char *label, const char *clas
 json_t *view_run_json(const run_view *view)
 {
     json_t *array = json_array();
-    stored_cases all = store_cases(view->store, view->run.id);
-    for (size_t i = 0; i < all.count; i++) {
-        const case_key *key = &all.cases[i].key;
-        json_array_append_new(array, case_json(&all.cases[i],
-                                               descriptor_word(view->kernels, key->kernel, "label"),
-                                               reproducible_stored(view->kernels, key->kernel),
-                                               machine_regime(&view->machine, key->operation,
-                                                              key->rows, key->hidden, key->dtype)));
+    stored_table ids = store_ask(view->store,
+                                 "SELECT cases.id FROM cells JOIN cases ON cell = cells.id WHERE "
+                                 "run = ?1 ORDER BY cases.id",
+                                 "i", view->run.id);
+    for (size_t i = 0; i < ids.rows; i++) {
+        stored_case stored;
+        const case_key *key = &stored.key;
+        if (store_case(view->store, ids.cells[i].whole, &stored))
+            json_array_append_new(
+                array, case_json(&stored, descriptor_word(view->kernels, key->kernel, "label"),
+                                 reproducible_stored(view->kernels, key->kernel),
+                                 machine_regime(&view->machine, key->operation, key->rows,
+                                                key->hidden, key->dtype)));
     }
-    stored_cases_free(&all);
+    stored_table_free(&ids);
     return array;
 }
 

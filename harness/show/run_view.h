@@ -13,22 +13,18 @@ typedef struct run_view {
     machine_facts machine;
     stored_cases cases;      /* that were timed: store_timed_cases() */
     json_t *kernels;         /* array of descriptors */
-    standing_list standings; /* of its kernels */
+    standing_list standings; /* of its kernels, operation by operation */
     result_store *store;     /* that it was read from */
     bool owns_store;         /* it is closed with the view; else it has to outlive it */
-    unsigned others; /* of a part, bits of the run's other operations; then its lists are its own */
+    unsigned others;         /* of a part, bits of the run's other operations */
 } run_view;
 
-/* The type that the answer is about: f32 where it was measured. */
-ln_type view_answer_type(const run_view *view);
 /* The array of a run's kernel descriptors. */
 json_t *store_descriptors(result_store *store, int64_t run);
 /* kernel_words_named() among a run's kernels: free the names with word_list_free(). */
 void store_kernel_words(result_store *store, int64_t run, const word_list *words, word_list *names);
-/* Bits of the operations that it has kernels of; that of the first where it has none at all. */
-unsigned view_operations(const run_view *view);
-/* Goes through the parts of a view, each what it has of one operation, as if the run had nothing else: whoever ranks
- * kernels ranks a part's. A part borrows from the whole, and goes with the next step; false: there are no more.
+/* Goes through the parts of a view: each has the kernels of one operation, and all timed cases. Whoever ranks kernels
+ * ranks a part's. A part borrows all it has from the whole; a run without kernels is one part. False: there are no more.
  *
  *     for (run_view part = {0}; view_next_part(&view, &part);)
  *         answer_make(&part, &answer);
@@ -39,14 +35,10 @@ void view_free(run_view *view);
 /* "requested 40, judged 37, missing 3: ...", and whether the run came to its end: one line without its end;
  * "" where there is nothing to say, of a complete run that tells no more. */
 void view_add_coverage(const run_view *view, text_buffer *out);
-/* What a part computes; and "LayerNorm", in headings. */
+/* What a part computes; of the whole, what its first part does. */
 ln_operation view_operation(const run_view *part);
-const char *view_title(const run_view *part);
 /* Whether the run lost cases, or did not come to its end. */
 bool view_is_partial(const run_view *view);
-/* Who is faster at one shape, everywhere, below 0 where `own` is: by the stored share of the roof, paired
- * round by round; where no roof was timed, by the time; then by name. */
-int view_by_speed(const stored_case *own, const stored_case *other);
 /* error_in_words() of a sum. */
 const char *view_error_words(const run_view *view, const error_sum *sum, ln_type type,
                              char words[ERROR_WORDS]);

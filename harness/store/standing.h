@@ -53,7 +53,7 @@ typedef struct kernel_standing {
 } kernel_standing;
 
 typedef struct standing_list {
-    kernel_standing *standings; /* in the order of their first cases; no copies */
+    kernel_standing *standings; /* by operation, then by their first cases; no copies */
     size_t count;
 } standing_list;
 

@@ -44,4 +44,4 @@ facts AS MATERIALIZED (
 SELECT kernel, types AS dtype, role, lost_from, rounded, fault, scope, judged, failed, type_limited, has_correct_digits,
        checked, apart, error, case_id, operation
 FROM facts LEFT JOIN sums USING (kernel, types)
-ORDER BY place, kernel, types, scope <> 'all';
+ORDER BY operation, place, kernel, types, scope <> 'all';
