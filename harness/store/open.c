@@ -14,14 +14,16 @@ enum { STORE_VERSION = 18 };
 
 /* ---- the file ---- */
 
-/* Whether a part of the database is in SQLite's file beside it: its write-ahead log ("-wal"), or what
- * a crash left to be rolled back ("-journal"). */
+/* Whether a part of the database is in SQLite's file beside it: its write-ahead log ("-wal"), or what a crash left to
+ * be rolled back ("-journal"). SQLite would wait for ever for the other end of a pipe. */
 static bool has_beside(const char *path, const char *ending)
 {
     text_buffer name = {0};
     struct stat about;
     text_format(&name, "%s%s", path, ending);
-    bool has = stat(name.bytes, &about) == 0 && about.st_size > 0;
+    const bool is_there = stat(name.bytes, &about) == 0, has = is_there && about.st_size > 0;
+    if (is_there && !S_ISREG(about.st_mode))
+        die(EXIT_CODE_ENVIRONMENT, "%s: not a regular file: move it away", name.bytes);
     text_free(&name);
     return has;
 }

@@ -43,6 +43,9 @@ static void hash_of_bits(sqlite3_context *context, int count, sqlite3_value **va
     sqlite3_result_int64(context, (int64_t)hash);
 }
 
+/* Numbers are added to those of the store, import after import. */
+#define NUMBER_MOST (INT64_C(1) << 40)
+
 /* What a file must be before its runs are taken. Bits under the hash of others would become the rows of other runs. */
 static void check_rows(const char *path)
 {
@@ -54,15 +57,18 @@ static void check_rows(const char *path)
     if (store_next(file, dangling))
         die(EXIT_CODE_ENVIRONMENT, "%s: rows belong to none: ask for the file again", path);
     sqlite3_finalize(dangling);
-    sqlite3_create_function(file->database, "hash_of_bits", 1,
+    sqlite3_create_function(file->database, "hash_of", 1,
                             SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL,
                             hash_of_bits, NULL, NULL);
-    if (store_number(file,
-                     "SELECT count(*) FROM tensors WHERE hash IS NOT "
-                     "hash_of_bits(bits)",
-                     "") > 0)
+    if (store_number(file, "SELECT count(*) FROM tensors WHERE hash IS NOT hash_of(bits)", "") > 0)
         die(EXIT_CODE_ENVIRONMENT,
             "%s: a tensor has another hash than its bits: ask for the file again", path);
+    if (store_number(file,
+                     "SELECT max(id) FROM (SELECT id FROM cells UNION ALL SELECT id FROM cases "
+                     "UNION ALL SELECT id FROM kernels)",
+                     "") > NUMBER_MOST)
+        die(EXIT_CODE_ENVIRONMENT, "%s: a row has too large a number: ask for the file again",
+            path);
     store_close(file);
 }
 

@@ -134,8 +134,7 @@ accepted "full disk: an export" 0 export --db full.db --format db --out all.run.
     ulimit -f 200
     exec "$lnbench" import all.run.db --db new.db >out 2>err
 )
-code=$?
-check "full disk: import: exit code" is "$code" 7
+check "full disk: import: exit code" is "$?" 7
 check "full disk: import: what is wrong" has err '^lnbench: new.db: cannot .*was stored before is kept.(: free some space)?$'
 accepted "full disk: import again" 0 import all.run.db --db new.db
 rm new.db*
@@ -148,12 +147,13 @@ refused "import of a word that no store has" 7 'loose.db: its runs cannot be tak
 check "import of a word that no store has: no store is left" is "$(ls new.db* 2>/dev/null)" ""
 refused "the same into a store that there is" 7 'loose.db: its runs cannot be taken' import loose.db --db many.db
 accepted "the same into a store that there is: kept" 0 list runs --db many.db
+mkfifo loose.db-journal
+refused "a pipe beside a store" 7 'loose.db-journal: not a regular file' list runs --db loose.db
 (
     ulimit -f 20 # a reader makes SQLite's -shm file
     exec "$lnbench" list runs --db full.db >out 2>err
 )
-code=$?
-check "no room beside it: exit code" is "$code" 7
+check "no room beside it: exit code" is "$?" 7
 check "no room beside it: what failed" has err '^lnbench: full.db: cannot write to it or beside it: '
 
 finish

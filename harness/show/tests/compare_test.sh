@@ -260,7 +260,7 @@ alter "UPDATE runs SET origin = 'o'" "INSERT INTO tensors (hash, bits) VALUES (1
 refused "bad.db.*"'a tensor has another hash' import bad.db --db a.db
 last=9223372036854775807 # the largest that there is: numbers of the next import would be larger
 alter "UPDATE runs SET origin = 'o'" "UPDATE cells SET id = $last WHERE id = 1" "UPDATE cases SET cell = $last WHERE cell = 1"
-refused "bad.db: its runs cannot be taken" import bad.db --db a.db
+refused "bad.db: a row has too large a number" import bad.db --db a.db
 "$build/bin/run_sql" a.db 'SELECT count(*) FROM runs' >before
 cp base.db bad.db
 "$build/bin/run_sql" bad.db 'PRAGMA foreign_keys = ON; DELETE FROM runs'
