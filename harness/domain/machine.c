@@ -163,14 +163,15 @@ long control_group_oom_kills(const char *root)
 {
     char directory[GROUP_LENGTH], path[PATH_LENGTH], line[64];
     long kills = -1;
-    if (!find_group(root, directory))
-        return -1;
-    snprintf(path, sizeof path, "%s/memory.events", directory);
-    FILE *file = open_under(root, path);
-    while (file && fgets(line, sizeof line, file) && sscanf(line, "oom_kill %ld", &kills) != 1)
-        ;
-    if (file)
-        fclose(file);
+    const bool is_known = find_group(root, directory);
+    for (; is_known && kills < 0 && directory[0]; *strrchr(directory, '/') = '\0') {
+        snprintf(path, sizeof path, "%s/memory.events", directory);
+        FILE *file = open_under(root, path);
+        while (file && fgets(line, sizeof line, file) && sscanf(line, "oom_kill %ld", &kills) != 1)
+            ;
+        if (file)
+            fclose(file);
+    }
     return kills;
 }
 
@@ -775,12 +776,11 @@ typedef struct doctor_findings {
     size_t count, most;
 } doctor_findings;
 
-static void add_finding(doctor_findings *findings, finding_grade grade, const char *remedy,
-                        const char *format, ...) __attribute__((format(printf, 4, 5)));
-
 /* What has to be done comes first. */
-static void add_finding(doctor_findings *findings, finding_grade grade, const char *remedy,
-                        const char *format, ...)
+__attribute__((format(printf, 4, 5))) static void add_finding(doctor_findings *findings,
+                                                              finding_grade grade,
+                                                              const char *remedy,
+                                                              const char *format, ...)
 {
     va_list arguments;
     if (findings->count == findings->most)

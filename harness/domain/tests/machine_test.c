@@ -185,7 +185,8 @@ TEST_WITH(test_control_groups, create, destroy)
         /* A container that sees its own group as the root, and one beyond what can be seen. */
         {"/proc/self/cgroup", "4:memory:/m\n0::/outer/own\n", "unknown", "unknown", -1},
         {GROUPS "/memory.max", "2048\n", "unknown", "2048", -1},
-        {GROUPS "/cpu.max", "30000 100000\n", "0.30", "2048", -1},
+        {GROUPS "/memory.events", "oom_kill 5\n", "unknown", "2048", 5},
+        {GROUPS "/cpu.max", "30000 100000\n", "0.30", "2048", 5},
         {"/proc/self/cgroup", "0::/../x\n", "unknown", "unknown", -1},
     };
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
