@@ -491,8 +491,7 @@ static void add_up(case_judgement *all, const case_judgement *one, const judge_b
     judge_add_figures(all, one);
 }
 
-/* One block after the other, up to the first fault. A check of which a block is lost is lost, unless another
- * block has shown a fault. */
+/* One block after the other, up to the first fault. Where a block is lost the check is, unless another has a fault. */
 static void run_blocks(row_judge *judge, const conformance_blocks *blocks,
                        const kernel_entry *kernel, case_judgement *judgement)
 {

@@ -251,8 +251,7 @@ static void add_up(covering_run *run, const combination *asked, const case_judge
     }
 }
 
-/* Problems from the i-th on, as many as go into one message: those that the kernel is asked as they
- * are. */
+/* Sends problems from the i-th on: as many as go into one message, and are asked as they are. */
 static void send_batch(covering_run *run, const conformance_blocks *blocks, size_t i)
 {
     row_judge *judge = run->judge;

@@ -192,7 +192,7 @@ void timed_rows_take(timed_rows *rows, row_judge *judge, const work_order *begin
             for (size_t row = 0; row < block->rows; row++)
                 add_metrics(rows, &rows->blocks[i], row, judge_row_of(block, rows->judged[i], row));
     }
-    for (size_t i = 0; i < (size_t)announced->value; i++) {
+    for (size_t i = 0; i < block->rows && i < (size_t)announced->value; i++) {
         const char *at = taken + i * (sizeof(uint64_t) + bytes);
         uint64_t number;
         memcpy(&number, at, sizeof number);

@@ -171,10 +171,8 @@ typedef struct file_reader {
     size_t have[ROLES_MOST]; /* numbers of each input */
 } file_reader;
 
-static _Noreturn void bad(const file_reader *reader, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static _Noreturn void bad(const file_reader *reader, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static _Noreturn void bad(const file_reader *reader,
+                                                                const char *format, ...)
 {
     char what[512];
     va_list arguments;

@@ -185,9 +185,7 @@ static bool add_pack(case_plan *plan, conformance_check check, size_t pack)
 
 void session_add_checks(case_plan *plan)
 {
-    enum {
-        FEW_PACKS = 4
-    }; /* the problems of the quick plan's array; behind them the other hidden sizes */
+    enum { FEW_PACKS = 4 }; /* the quick plan's problems; behind them the other hidden sizes */
     const size_t before = plan->accuracy_count, size = sizeof *plan->accuracy;
     if (!plan->conformance)
         return;

@@ -38,8 +38,7 @@ static bool is_of_runs(const run_comparison *comparison)
 /* ---- the words of a pair ---- */
 
 /* A formatted string in printable ASCII: names and details come from outside. */
-static char *plain(arena *memory, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static char *plain(arena *memory, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static char *plain(arena *memory, const char *format, ...)
 {
     text_buffer text = {0};
     va_list arguments;

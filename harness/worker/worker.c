@@ -175,8 +175,10 @@ static bool send_orders(worker_slot *slot, const work_order *orders, size_t coun
         ssize_t put = send(slot->socket, orders, (size_t)size, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (put == size)
             return true;
-        if (put >= 0 || (errno != EAGAIN && errno != EINTR))
+        if (put >= 0 || errno == EPIPE || errno == ECONNRESET)
             return has_ended(slot, reply);
+        if (errno != EAGAIN && errno != EINTR) /* no kernel is to blame for it */
+            die(EXIT_CODE_ENVIRONMENT, "the worker's socket: %s", strerror(errno));
         if (interrupted())
             return end_with(slot, VERDICT_LOST, "interrupted", reply);
         if (seconds_now() > deadline)
@@ -528,13 +530,10 @@ static void add_peers(worker_process *worker, const char *const *plugins, size_t
 
 /* ---- loading ---- */
 
-/* What cannot be loaded ends the program; but a peer, since its library is gone, say, is no reason to do nothing: it
- * is left out, and the others are to be loaded anew. Returns false. */
-static bool leave_out(worker_process *worker, unsigned i, kernel_list *list, exit_code code,
-                      const char *format, ...) __attribute__((format(printf, 5, 6)));
-
-static bool leave_out(worker_process *worker, unsigned i, kernel_list *list, exit_code code,
-                      const char *format, ...)
+/* What cannot be loaded ends the program; but a peer is left out, and the others are to be loaded anew: false. */
+__attribute__((format(printf, 5, 6))) static bool leave_out(worker_process *worker, unsigned i,
+                                                            kernel_list *list, exit_code code,
+                                                            const char *format, ...)
 {
     char why[512];
     va_list arguments;

@@ -63,8 +63,7 @@ options_of duet --base --new --operation --kernels --conventions --dtypes --shap
     ulimit -s 32
     "$lnbench" list runs >out 2>err
 )
-code=$?
-check "a small stack: exit code" is "$code" 7
+check "a small stack: exit code" is "$?" 7
 check "a small stack: one line" lines err 1
 check "a small stack: what to do" has err '^lnbench: the limit of the stack is 32 KiB, .*ulimit -s 8192'
 
