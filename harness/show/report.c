@@ -15,12 +15,16 @@ enum { CHARTS_MOST = 40, INPUTS_SHOWN = 8, NAMED_MOST = 4 };
 /* The kind of a look that is another library. */
 enum { LOOK_PEER = 8 };
 
+/* The tables of the script that the page reads. SHAPE: no rows where nothing was timed. */
+enum { ABOUT, SHAPE, LOOKS, BEST, SHOWN, INPUTS_JUDGED, SIZES, TABLES };
+static const char *const table_names[TABLES] = {"about", "shape",         "looks", "best",
+                                                "shown", "inputs_judged", "sizes"};
+
 /* What the page shows, and the charts of all types. */
 typedef struct report_data {
     const run_view *view;
     run_answer answer; /* what the terminal shows; the page is of its type */
-    /* The tables of the script of these names; shape: no rows where nothing was timed. */
-    stored_table about, shape, looks, best, shown, inputs_judged, sizes;
+    stored_table tables[TABLES];
     input_error *input_errors; /* under the convention that errors are shown of */
     size_t input_error_count;
     report_chart charts[CHARTS_MOST];
@@ -124,9 +128,9 @@ static void add_kernels_table(const report_data *data, document *page)
     size_t count = 0, timed = 0;
     for (size_t i = 0; i < answer->count; i++) {
         const answer_row *row = &answer->rows[i];
-        for (size_t k = 0; k < data->best.rows && !peer; k++)
-            if (table_whole(&data->best, k, "kind") == LOOK_PEER &&
-                strcmp(table_text(&data->best, k, "kernel"), row->kernel) == 0)
+        for (size_t k = 0; k < data->tables[BEST].rows && !peer; k++)
+            if (table_whole(&data->tables[BEST], k, "kind") == LOOK_PEER &&
+                strcmp(table_text(&data->tables[BEST], k, "kernel"), row->kernel) == 0)
                 peer = row->at_key;
         if (row->at_key || row->standing->errors[SCOPE_ANY].judged > 0)
             list[count++] = row;
@@ -150,14 +154,14 @@ static void add_inputs_table(const report_data *data, document *page)
 {
     enum { KERNELS_MOST = 7, ON_NARROW_SCREENS = 3 };
     relation_column columns[1 + KERNELS_MOST] = {FOR_PEOPLE("input")};
-    const stored_table *shown = &data->shown;
+    const stored_table *shown = &data->tables[SHOWN];
     size_t count = shown->rows < KERNELS_MOST ? shown->rows : KERNELS_MOST;
     for (size_t i = 0; i < count; i++)
         columns[i + 1] = (relation_column){.heading = table_text(shown, i, "name"),
                                            .priority = i >= ON_NARROW_SCREENS};
     relation *rows = relation_create(columns, 1 + count);
-    for (size_t row = 0; row < data->inputs_judged.rows; row++) {
-        const char *input = table_text(&data->inputs_judged, row, "input");
+    for (size_t row = 0; row < data->tables[INPUTS_JUDGED].rows; row++) {
+        const char *input = table_text(&data->tables[INPUTS_JUDGED], row, "input");
         relation_add(rows, as_text(input));
         for (size_t i = 0; i < count; i++) {
             const char *kernel = table_text(shown, i, "kernel");
@@ -395,8 +399,8 @@ static void add_details(const report_data *data, document *page)
                  "Fastest: at any error. Recommended: the fastest within 2 row ULP. With ≈ another "
                  "kernel may be as fast: its 95 %% interval overlaps.");
     relation *sizes = relation_create(COLUMNS(columns));
-    for (size_t i = 0; i < data->sizes.rows * data->sizes.columns; i++) {
-        const stored_cell *cell = &data->sizes.cells[i];
+    for (size_t i = 0; i < data->tables[SIZES].rows * data->tables[SIZES].columns; i++) {
+        const stored_cell *cell = &data->tables[SIZES].cells[i];
         relation_add(sizes, cell->kind == CELL_TEXT ? as_text(cell->text) : as_figure(cell->real));
     }
     document_table(page, sizes);
@@ -408,8 +412,9 @@ static void add_details(const report_data *data, document *page)
             add_figure(data, data->charts[i].stem, page);
     }
     document_fold_end(page);
-    document_add(page, BLOCK_FOLD, TONE_NONE, "Every kernel%s%s", data->shape.rows ? " at " : "",
-                 table_text(&data->shape, 0, "words"));
+    document_add(page, BLOCK_FOLD, TONE_NONE, "Every kernel%s%s",
+                 data->tables[SHAPE].rows ? " at " : "",
+                 table_text(&data->tables[SHAPE], 0, "words"));
     add_kernels_table(data, page);
     document_fold_end(page);
     document_add(page, BLOCK_FOLD, TONE_NONE,
@@ -488,8 +493,8 @@ static void add_title(const report_data *data, document *page)
 {
     const char *hypervisor = fact_of(data, "hypervisor"), *cores = fact_of(data, "cores");
     text_buffer words = {0};
-    if (data->about.rows)
-        text_format(&words, "%s; ", table_text(&data->about, 0, "words"));
+    if (data->tables[ABOUT].rows)
+        text_format(&words, "%s; ", table_text(&data->tables[ABOUT], 0, "words"));
     text_add(&words, fact_of(data, "cpu_model"));
     if (strcmp(cores, "unknown") != 0)
         text_format(&words, ", %s core%s", cores, strcmp(cores, "1") == 0 ? "" : "s");
@@ -497,10 +502,10 @@ static void add_title(const report_data *data, document *page)
         text_add(&words, ", in a virtual machine");
     text_format(&words, "; %s; ", fact_of(data, "compiler"));
     int64_t named = 0;
-    for (size_t i = 0; i < data->looks.rows; i++) {
-        int64_t look = table_whole(&data->looks, i, "look");
-        if (table_whole(&data->looks, i, "kind") == LOOK_PEER && look != named)
-            text_format(&words, "%s; ", table_text(&data->looks, i, "name"));
+    for (size_t i = 0; i < data->tables[LOOKS].rows; i++) {
+        int64_t look = table_whole(&data->tables[LOOKS], i, "look");
+        if (table_whole(&data->tables[LOOKS], i, "kind") == LOOK_PEER && look != named)
+            text_format(&words, "%s; ", table_text(&data->tables[LOOKS], i, "name"));
         named = look;
     }
     text_format(&words, "commit %.12s; %.10s; run %lld", fact_of(data, "git_commit"),
@@ -534,7 +539,7 @@ static void make_page(const report_data *data, document *page)
     if (add_wrongs(data, false, page) == 0)
         document_add(
             page, BLOCK_PARAGRAPH, TONE_GOOD,
-            table_whole(&data->about, 0, "has_judged")
+            table_whole(&data->tables[ABOUT], 0, "has_judged")
                 ? "No kernel broke its proven bound, gave NaN or infinity where it promises "
                   "a number, crashed, hung or wrote where it must not."
                 : "No output was judged in this run.");
@@ -620,25 +625,6 @@ static void put_standings(const run_view *view)
     }
 }
 
-/* Reads the tables of the script. */
-static void read_data(report_data *data)
-{
-    result_store *store = data->view->store;
-    const struct {
-        const char *name;
-        stored_table *table;
-    } tables[] = {{"about", &data->about}, {"shape", &data->shape},
-                  {"looks", &data->looks}, {"best", &data->best},
-                  {"shown", &data->shown}, {"inputs_judged", &data->inputs_judged},
-                  {"sizes", &data->sizes}};
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        *tables[i].table = store_get_table(store, tables[i].name);
-    if (data->about.rows > 0)
-        data->input_error_count = store_input_errors(
-            store, data->view->run.id, table_text(&data->about, 0, "judged_convention"),
-            &data->input_errors);
-}
-
 /* Reads what is shown of a type, and writes the tables of its charts. other: the name of another type than the page's,
  * or "". */
 static void prepare_type(report_data *data, const char *other, const char *directory)
@@ -654,8 +640,12 @@ static void prepare_type(report_data *data, const char *other, const char *direc
     put_asked(data, other);
     put_standings(data->view);
     store_script(store, charts_shown_sql);
-    if (!other[0])
-        read_data(data);
+    for (size_t i = 0; i < TABLES && !other[0]; i++)
+        data->tables[i] = store_get_table(store, table_names[i]);
+    if (!other[0] && data->tables[ABOUT].rows > 0)
+        data->input_error_count = store_input_errors(
+            store, run->id, table_text(&data->tables[ABOUT], 0, "judged_convention"),
+            &data->input_errors);
     for (size_t i = 0; i < chart_count; i++) {
         report_chart *chart = &data->charts[data->chart_count];
         if (!chart_list[i].of_report)
@@ -744,10 +734,8 @@ report_result report_write(const run_view *view, const char *plots_directory, co
     draw_charts(&data, plots_directory, directory, &result);
     data.note = result.note;
     write_pages(&data, plots_directory, directory, run, &result);
-    stored_table *const read[] = {&data.about, &data.shape, &data.looks,        &data.best,
-                                  &data.shown, &data.sizes, &data.inputs_judged};
-    for (size_t i = 0; i < sizeof read / sizeof *read; i++)
-        stored_table_free(read[i]);
+    for (size_t i = 0; i < TABLES; i++)
+        stored_table_free(&data.tables[i]);
     answer_free(&data.answer);
     free(data.input_errors);
     return result;

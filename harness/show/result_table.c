@@ -400,39 +400,28 @@ static void add_faults(const run_answer *answer, const result_look *look, text_b
         clean_format(out, FORM_LINE, "✗ and %zu kernels more: --all\n", more);
 }
 
-/* A line for each kernel that slows others down. */
-static void add_traps(const run_view *view, const run_answer *answer, text_buffer *out)
+/* A line for each kernel that slows others down, and for each reason for which kernels did not run at all. */
+static void add_obstacles(const run_answer *answer, text_buffer *out)
 {
-    stored_table traps = store_ask(
+    const run_view *view = answer->view;
+    stored_table lines = store_ask(
         view->store,
-        "SELECT kernel, detail FROM cells JOIN cases ON cell = cells.id JOIN judgements ON case_id "
-        "= cases.id WHERE run = ?1 AND operation = ?2 AND types = ?3 AND detail GLOB '" SPEED_TRAP
-        "*' GROUP BY kernel ORDER BY min(cases.id)",
+        "SELECT line FROM (SELECT 0 AS part, min(cases.id) AS place, '! ' || kernel || ': ' || "
+        "detail AS line FROM cells JOIN cases ON cell = cells.id JOIN judgements ON case_id = "
+        "cases.id WHERE run = ?1 AND operation = ?2 AND types = ?3 AND detail GLOB '" SPEED_TRAP
+        "*' GROUP BY kernel UNION ALL "
+        "SELECT 1, min(name), format('%d kernel%s cannot run here: %s', count(*), "
+        "iif(count(*) = 1, '', 's'), descriptor ->> '$.unsupported_because') FROM kernels "
+        "WHERE run = ?1 AND descriptor ->> '$.unsupported_because' <> '' AND EXISTS (SELECT 1 FROM "
+        "cells WHERE cells.run = ?1 AND kernel = name AND operation = ?2 AND types = ?3) "
+        "GROUP BY descriptor ->> '$.unsupported_because') ORDER BY part, place",
         "iss", view->run.id, operation_name(view_operation(view)), dtype_name(answer->dtype));
-    for (size_t i = 0; i < traps.rows; i++)
-        clean_format(out, FORM_LINE, "! %s: %s\n", table_text(&traps, i, "kernel"),
-                     table_text(&traps, i, "detail"));
-    stored_table_free(&traps);
+    for (size_t i = 0; i < lines.rows; i++)
+        clean_format(out, FORM_LINE, "%s\n", table_text(&lines, i, "line"));
+    stored_table_free(&lines);
 }
 
-/* A line for each reason for which kernels did not run at all. */
-static void add_left_out(const run_view *view, const run_answer *answer, text_buffer *out)
-{
-    stored_table reasons = store_ask(
-        view->store,
-        "SELECT descriptor ->> '$.unsupported_because' AS why, count(*) AS kernels FROM kernels "
-        "WHERE run = ?1 AND why <> '' AND EXISTS (SELECT 1 FROM cells WHERE cells.run = ?1 AND "
-        "kernel = name AND operation = ?2 AND types = ?3) GROUP BY why ORDER BY min(name)",
-        "iss", view->run.id, operation_name(view_operation(view)), dtype_name(answer->dtype));
-    for (size_t i = 0; i < reasons.rows; i++) {
-        const long long kernels = table_whole(&reasons, i, "kernels");
-        clean_format(out, FORM_LINE, "%lld kernel%s cannot run here: %s\n", kernels,
-                     kernels == 1 ? "" : "s", table_text(&reasons, i, "why"));
-    }
-    stored_table_free(&reasons);
-}
-
-/* Of the speeds of a table as wide as it takes. Where it is too noisy to say who is fastest, narrow
+/* Of the speeds of a table as wide as it takes, however narrow the terminal is. Where it is too noisy to say who is fastest, narrow
  * intervals are no comfort. */
 static void add_noise(const short_table *table, text_buffer *out)
 {
@@ -471,10 +460,9 @@ static void print_text(const run_view *view, const output_file *out, const resul
 {
     run_answer answer;
     short_table table;
-    text_buffer legend = {0}, words = {0}, notes = {0}, noise = {0};
+    text_buffer legend = {0}, words = {0}, notes = {0};
     answer_make(view, &answer);
     choose_table(&table, &answer, look);
-    add_noise(&table, &noise); /* however narrow the terminal is */
     relation *made = make_relation(&table);
     if (out->format == OUTPUT_TEXT)
         relation_fit(made, out->width ? out->width : 100);
@@ -484,20 +472,18 @@ static void print_text(const run_view *view, const output_file *out, const resul
     output_line(out, "%s", "");
     relation_print(made, out);
     output_wrapped(out, legend.bytes ? legend.bytes : "");
-    text_free(&legend);
     output_line(out, "%s", "");
     answer_sentences(&answer, &words);
     output_wrapped(out, words.bytes ? words.bytes : "");
     add_faults(&answer, look, &notes);
-    add_traps(view, &answer, &notes);
-    add_left_out(view, &answer, &notes);
-    text_add(&notes, noise.bytes ? noise.bytes : "");
+    add_obstacles(&answer, &notes);
+    add_noise(&table, &notes);
     if (notes.length > 0)
         output_line(out, "%s", "");
     output_wrapped(out, notes.bytes ? notes.bytes : "");
+    text_free(&legend);
     text_free(&words);
     text_free(&notes);
-    text_free(&noise);
     free(table.rows);
     answer_free(&answer);
 }
