@@ -114,7 +114,7 @@ typedef enum text_form {
     FORM_LINE,            /* a line of a terminal */
     FORM_MARKDOWN,        /* text within a line; no link, image, mention, formula or HTML */
     FORM_MARKDOWN_CODE,   /* text between backticks in a cell of a table */
-    FORM_PAGE,            /* a text of show/document.h */
+    FORM_PAGE,            /* a text of the page (show/report.c) */
     FORM_MARKUP,          /* text or an attribute of HTML and XML */
     FORM_TSV,             /* a cell: \t, \n, \r and \\ for what would end it; no formula */
     FORM_CSV,             /* a cell as in RFC 4180; no formula */

@@ -5,7 +5,7 @@
 #include "domain/machine.h"
 #include "base/program.h"
 #include "base/clock.h"
-#include "show/run_view.h"
+#include "show/answer.h"
 #include "show/duet.h"
 #include "store/store.h"
 #include <math.h>

@@ -13,7 +13,7 @@
 #include "judge/fingerprint/fingerprint.h"
 #include "judge/judge.h"
 #include "metrics/storage.h"
-#include "show/run_view.h"
+#include "show/answer.h"
 #include "worker/worker.h"
 #include <math.h>
 #include <string.h>

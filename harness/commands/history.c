@@ -1,7 +1,7 @@
 /* lnbench history: a measure over the stored runs. One query gives the points, series by series: a series is a case on
  * one machine, since runs of different machines are never pooled. Each is divided where its values change for good
  * (E-divisive, store/statistics.h); what is shown are the changes, and the medians between them. */
-#include "show/run_view.h"
+#include "show/answer.h"
 #include "base/arena.h"
 #include "base/text.h"
 #include "commands/options.h"

@@ -8,7 +8,7 @@
 #include "base/program.h"
 #include "domain/kernel.h"
 #include "worker/worker.h"
-#include "show/run_view.h"
+#include "show/answer.h"
 #include <math.h>
 #include <string.h>
 

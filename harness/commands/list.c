@@ -2,7 +2,7 @@
  * the command prints it. */
 #include "worker/worker.h"
 #include "commands/options.h"
-#include "show/run_view.h"
+#include "show/answer.h"
 #include "domain/operation.h"
 #include "inputs/inputs.h"
 #include "domain/kernel.h"

@@ -4,7 +4,6 @@
 #include "show/report.h"
 #include "base/program.h"
 #include "commands/run.h"
-#include "show/run_view.h"
 #include "store/run_file.h"
 
 typedef struct report_options {

@@ -11,7 +11,7 @@
 
 #include "commands/options.h"
 #include "run/session.h"
-#include "show/result_table.h"
+#include "show/report.h"
 
 /* The fact of a run that names the operations whose conventions the user named: the covering array of such an
  * operation has these conventions alone. */

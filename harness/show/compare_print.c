@@ -3,7 +3,7 @@
 #include "show/compare.h"
 #include "domain/operation.h"
 #include "domain/kernel.h"
-#include "show/run_view.h"
+#include "show/answer.h"
 #include <math.h>
 #include <string.h>
 

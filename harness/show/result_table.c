@@ -1,4 +1,5 @@
-#include "show/result_table.h"
+/* What a run ends with: one table, the answer in sentences, what went wrong. */
+#include "show/report.h"
 #include "base/text.h"
 #include "base/arena.h"
 #include "domain/kernel.h"

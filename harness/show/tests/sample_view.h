@@ -3,7 +3,7 @@
 #ifndef LNBENCH_SAMPLE_VIEW_H
 #define LNBENCH_SAMPLE_VIEW_H
 
-#include "show/run_view.h"
+#include "show/answer.h"
 
 enum { SAMPLE_MOST = 2048, SAMPLE_PROCESSES = 3, SAMPLE_ROUNDS = 3 };
 

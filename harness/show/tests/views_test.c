@@ -1,5 +1,5 @@
 /* Views and exports of a stored run: the published keys, strictly JSON, nothing lost. */
-#include "show/run_view.h"
+#include "show/answer.h"
 #include "base/program.h"
 #include "store/export.h"
 #include "judged.h"

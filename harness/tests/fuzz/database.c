@@ -1,6 +1,6 @@
 /* A database file, as the commands that read it and `lnbench import` take it: the input itself, or else the edits of
  * a good one: two bytes of place, one of length, and so many bytes, again and again. */
-#include "show/run_view.h"
+#include "show/answer.h"
 #include "store/run_file.h"
 #include "fuzz.h"
 #include <math.h>
