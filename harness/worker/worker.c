@@ -209,7 +209,7 @@ static size_t receive_replies(worker_slot *slot, double seconds, worker_reply *r
     enum { LONGEST = 500, AT_ONCE = 100 }; /* milliseconds */
     char text[64];
     const double deadline = seconds_now() + seconds;
-    double queued = -1, left = seconds;
+    double queued = 1000 * seconds > AT_ONCE ? -1 : seconds_queued(slot->process), left = seconds;
     ssize_t got;
     int ready = 0;
     while (ready == 0) {
