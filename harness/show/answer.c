@@ -80,14 +80,6 @@ void store_kernel_words(result_store *store, int64_t run, const word_list *words
     stored_table_free(&stored);
 }
 
-const char *view_error_words(const run_view *view, const error_sum *sum, ln_type type,
-                             char words[ERROR_WORDS])
-{
-    stored_case at;
-    bool known = isinf(sum->error) && store_case(view->store, sum->at, &at);
-    return error_in_words(sum->error, type, known ? &at.verdict : NULL, words);
-}
-
 void view_free(run_view *view)
 {
     machine_free(&view->machine);
@@ -117,15 +109,13 @@ void view_add_coverage(const run_view *view, text_buffer *out)
     const run_counts *counts = &view->run.counts;
     const bool ended = view->run.state == RUN_COMPLETE;
     coverage covered = {.asked = counts->asked, .declined = counts->declined};
-    asked_case *lost;
-    const size_t named = store_lost(view->store, view->run.id, &lost);
-    for (size_t i = 0; i < named; i++) {
-        const case_key *key = &lost[i].key;
-        char name[2 * NAME_MAX_LENGTH + CONVENTION_MAX_LENGTH + INPUT_MAX_LENGTH];
-        snprintf(name, sizeof name, "%s %s %s %zux%zu", key->kernel, key->convention, key->input,
-                 key->rows, key->hidden);
-        coverage_lose(&covered, name, lost[i].reason);
-    }
+    stored_table lost =
+        store_ask(view->store,
+                  "SELECT format('%s %s %s %dx%d', kernel, convention, input, rows, hidden) AS "
+                  "name, reason FROM missing WHERE run = ?1 ORDER BY case_id LIMIT ?2",
+                  "ii", view->run.id, (int64_t)COVERAGE_NAMED);
+    for (size_t i = 0; i < lost.rows; i++)
+        coverage_lose(&covered, table_text(&lost, i, "name"), table_text(&lost, i, "reason"));
     covered.lost = counts->lost;
     covered.done = counts->asked - counts->declined - counts->lost;
     if (counts->known)
@@ -136,7 +126,7 @@ void view_add_coverage(const run_view *view, text_buffer *out)
         text_format(out, "the run has not come to its end%s",
                     counts->known ? "" : ": what is missing is not known");
     coverage_free(&covered);
-    free(lost);
+    stored_table_free(&lost);
 }
 
 json_t *verdict_json(const case_verdict *verdict)
@@ -325,7 +315,6 @@ static void make_rows(const run_view *view, run_answer *answer)
                          .ranked = ranked ? ranked : &none,
                          .all = all,
                          .label = descriptor_word(view->kernels, standing->kernel, "label"),
-                         .version = descriptor_word(view->kernels, standing->kernel, "version"),
                          .reproducible = reproducible_stored(view->kernels, standing->kernel),
                          .relative = NAN,
                          .speedup = NAN};
@@ -356,17 +345,6 @@ static double ratio_to(const run_view *view, const answer_row *row, const answer
                                            (size_t)(other - view->cases.cases));
     *tied = pair.lo <= 1 && pair.hi >= 1;
     return isnan(pair.middle) ? own->speed.time_ns / other->speed.time_ns : pair.middle;
-}
-
-/* Why no kernel of the run can be recommended, because half of the evidence is missing; NULL where it is not. */
-static const char *missing_half(const run_answer *answer)
-{
-    size_t apart = 0;
-    for (size_t i = 0; i < answer->count; i++)
-        apart += answer->rows[i].all->apart;
-    return answer->column_count == 0 ? "speed was not measured"
-           : apart == 0              ? "errors were judged on the timed rows only"
-                                     : NULL;
 }
 
 /* The fastest row that can be called and is accurate enough, whatever doubt there is; NULL where there is none. */
@@ -456,8 +434,7 @@ static void rank(const run_view *view, run_answer *answer)
     const standing_list *standings = &view->standings;
     *answer = (run_answer){.view = view,
                            .dtype = standings->count ? standings->standings[0].dtype : LN_F32,
-                           .isa = "",
-                           .plan = view->run.plan};
+                           .isa = ""};
     for (size_t i = 0; i < standings->count; i++)
         if (standings->standings[i].dtype == LN_F32)
             answer->dtype = LN_F32;
@@ -559,6 +536,14 @@ const char *answer_column_name(const run_answer *answer, size_t column, char buf
     return buffer;
 }
 
+const char *answer_error_words(const run_answer *answer, const error_sum *sum,
+                               char words[ERROR_WORDS])
+{
+    stored_case at;
+    bool known = isinf(sum->error) && store_case(answer->view->store, sum->at, &at);
+    return error_in_words(sum->error, answer->dtype, known ? &at.verdict : NULL, words);
+}
+
 const char *answer_times(double ratio, char buffer[16])
 {
     snprintf(buffer, 16, ratio >= 10 ? "%.0f" : ratio >= 1 ? "%.1f" : "%.2f", ratio);
@@ -641,7 +626,6 @@ static void add_near(const run_answer *answer, text_buffer *out)
 static void add_choice(const run_answer *answer, const answer_row *shown, text_buffer *out)
 {
     const answer_row *own = answer->recommended;
-    const char *half = missing_half(answer);
     if (own) {
         clean_format(out, FORM_LINE,
                      own->ranked->dispatched[0] ? "Recommended: %s (dispatches to %s), "
@@ -654,11 +638,17 @@ static void add_choice(const run_answer *answer, const answer_row *shown, text_b
         return;
     }
     bool calls = false;
-    for (size_t i = 0; i < answer->count; i++)
+    size_t apart = 0;
+    for (size_t i = 0; i < answer->count; i++) {
         calls |= answer->rows[i].standing->role == ROLE_LIBRARY ||
                  answer->rows[i].standing->role == ROLE_PLUGIN;
-    if (half)
-        text_format(out, "No kernel is recommended, because %s.\n", half);
+        apart += answer->rows[i].all->apart;
+    }
+    /* Half of the evidence may be missing. */
+    if (answer->column_count == 0 || apart == 0)
+        text_format(out, "No kernel is recommended, because %s.\n",
+                    answer->column_count == 0 ? "speed was not measured"
+                                              : "errors were judged on the timed rows only");
     else if (shown)
         clean_format(out, FORM_LINE, "No kernel is recommended: %s is accurate enough, but %s.\n",
                      shown->kernel, shown->ranked->doubt);
@@ -681,13 +671,13 @@ static void add_accuracy(const run_answer *answer, const answer_row *row, text_b
         text_add(out, "Its error ");
     else
         clean_format(out, FORM_LINE, "The error of %s ", row->kernel);
-    const char *largest = view_error_words(answer->view, row->all, answer->dtype, number);
+    const char *largest = answer_error_words(answer, row->all, number);
     text_format(out,
                 row->all->judged == 1 ? "was at most %s row ULP in the one case"
                                       : "was at most %s row ULP in all %zu cases",
                 largest, row->all->judged);
     if (adversarial->error > row->all->error &&
-        strcmp(view_error_words(answer->view, adversarial, answer->dtype, hunted), largest) != 0)
+        strcmp(answer_error_words(answer, adversarial, hunted), largest) != 0)
         text_format(out, " (%s on adversarial rows, which were searched for large errors)", hunted);
     if (row->ranked->proven)
         text_format(out, ", and is proven to stay within %g row ULP", STANDING_ROW_ULP);
@@ -751,7 +741,7 @@ static void describe_failing(const run_answer *answer, const answer_row *row, ch
                  ceil(log10(row->standing->lost_from) - 0.05));
         return;
     }
-    const char *largest = view_error_words(answer->view, any, answer->dtype, number);
+    const char *largest = answer_error_words(answer, any, number);
     bool is_nan = strcmp(largest, "NaN") == 0;
     if (row->shown && (is_nan || strcmp(largest, "no digit") == 0) &&
         store_case(answer->view->store, any->at, &worst))
@@ -790,7 +780,8 @@ static void add_failing(const run_answer *answer, text_buffer *out)
 static void add_basis(const run_answer *answer, text_buffer *out)
 {
     size_t cases = 0, tests = 0;
-    bool provisional = strcmp(answer->plan, "quick") == 0 || strcmp(answer->plan, "choose") == 0;
+    bool provisional = strcmp(answer->view->run.plan, "quick") == 0 ||
+                       strcmp(answer->view->run.plan, "choose") == 0;
     for (size_t i = 0; i < answer->count; i++) {
         const error_sum *all = answer->rows[i].all;
         cases = all->judged - all->checked > cases ? all->judged - all->checked : cases;
@@ -803,7 +794,7 @@ static void add_basis(const run_answer *answer, text_buffer *out)
     if (tests > 0)
         text_format(out, " and %zu conformance test%s of each library call, plugin and peer", tests,
                     tests == 1 ? "" : "s");
-    clean_format(out, FORM_LINE, " (%s plan)", answer->plan);
+    clean_format(out, FORM_LINE, " (%s plan)", answer->view->run.plan);
     text_add(out, provisional ? "; the default plan has ten times as many cases.\n" : ".\n");
 }
 

@@ -50,9 +50,6 @@ void view_add_coverage(const run_view *view, text_buffer *out);
 ln_operation view_operation(const run_view *part);
 /* Whether the run lost cases, or did not come to its end. */
 bool view_is_partial(const run_view *view);
-/* error_in_words() of a sum. */
-const char *view_error_words(const run_view *view, const error_sum *sum, ln_type type,
-                             char words[ERROR_WORDS]);
 /* In words; in JSON "verdict" (null: not judged), "reason" and "detail" (EACH_MEMBER). */
 relation_value as_verdict(const case_verdict *verdict);
 json_t *verdict_json(const case_verdict *verdict); /* the same members */
@@ -82,7 +79,6 @@ enum {
 typedef struct answer_row {
     const char *kernel;
     const char *label;        /* short: without the answer's type and ISA */
-    const char *version;      /* of a peer: "oneDNN 2.6.3"; "" */
     const char *reproducible; /* as domain/kernel.h has it */
     const kernel_standing *standing;
     const ranked_kernel *ranked;              /* at the key column */
@@ -109,8 +105,7 @@ typedef struct run_answer {
     size_t column_count, key; /* key: the column that ranks */
     answer_row *rows;         /* fastest first; where nothing was timed, most accurate first */
     size_t count;
-    size_t cases; /* judged of most kernels */
-    const char *plan;
+    size_t cases;           /* judged of most kernels */
     kernel_ranking ranking; /* the answer of recommended.sql, which the rest follows from */
     const answer_row *fastest, *recommended, *peer; /* NULL: there is none, or nobody can say */
     /* Where the recommended kernel has no proof of its accuracy: the fastest that has one; and a tuned kernel that
@@ -139,6 +134,9 @@ void answer_sentences(const run_answer *answer, text_buffer *out);
 
 /* "L2 768", and what else tells the columns apart. */
 const char *answer_column_name(const run_answer *answer, size_t column, char buffer[64]);
+/* error_in_words() of a sum. */
+const char *answer_error_words(const run_answer *answer, const error_sum *sum,
+                               char words[ERROR_WORDS]);
 /* "2.1": a ratio of speeds for people. */
 const char *answer_times(double ratio, char buffer[16]);
 /* Half the interval of a share of the roof, over the share. */

@@ -404,27 +404,6 @@ static double *medians_of(const speed_sample *sample)
     return medians;
 }
 
-/* The ratio of the two samples, new / base (their medians over processes), its interval by a bootstrap that draws
- * processes first, then repetitions, and the two-sided p of a rank test of the processes' medians: repetitions of one
- * process are no samples of their own. */
-static void compare_samples(const run_comparison *comparison, comparison_pair *pair,
-                            const speed_sample samples[SIDES])
-{
-    const uint64_t seed = hash_bytes(HASH_START, pair->key.kernel, strlen(pair->key.kernel)) ^
-                          comparison->settings.seed;
-    const speed_sample *base = &samples[BASE], *new = &samples[NEW];
-    const grouped_values old = {base->logs, base->start, base->groups},
-                         now = {new->logs, new->start, new->groups};
-    double *medians[] = {medians_of(base), medians_of(new)};
-    interval_estimate difference =
-        bootstrap_difference(&old, &now, RESAMPLE_BOTH, comparison->settings.confidence, seed);
-    pair->p = mann_whitney(medians[BASE], base->groups, medians[NEW], new->groups).p;
-    pair->ratio =
-        (interval_estimate){exp(difference.middle), exp(difference.lo), exp(difference.hi)};
-    free(medians[BASE]);
-    free(medians[NEW]);
-}
-
 /* Nothing below the threshold matters, and nothing below the noise, where it is known, can be told. What an interval
  * claims the ranks must bear out; where there are too few processes, nothing may be claimed. */
 static void decide_speed(run_comparison *comparison, comparison_pair *pair,
@@ -533,7 +512,10 @@ static void compare_judgements(arena *memory, const compared_case *both, compari
     pair_compare(memory, pair, judged, pair->key.input);
 }
 
-/* The figures of both sides, and, where both were timed in whole processes, which is faster. */
+/* The figures of both sides, and, where both were timed in whole processes, which is faster: the ratio of the two
+ * samples, new / base (their medians over processes), its interval by a bootstrap that draws processes first, then
+ * repetitions, and the two-sided p of a rank test of the processes' medians: repetitions of one process are no samples
+ * of their own. */
 static void compare_times(run_comparison *comparison, const compared_case *both,
                           comparison_pair *pair)
 {
@@ -549,7 +531,19 @@ static void compare_times(run_comparison *comparison, const compared_case *both,
         own->speed.instructions = speed->instructions;
     }
     if (samples[BASE].groups > 0 && samples[NEW].groups > 0) {
-        compare_samples(comparison, pair, samples);
+        const uint64_t seed = hash_bytes(HASH_START, pair->key.kernel, strlen(pair->key.kernel)) ^
+                              comparison->settings.seed;
+        const speed_sample *base = &samples[BASE], *new = &samples[NEW];
+        const grouped_values old = {base->logs, base->start, base->groups},
+                             now = {new->logs, new->start, new->groups};
+        double *medians[] = {medians_of(base), medians_of(new)};
+        const interval_estimate difference =
+            bootstrap_difference(&old, &now, RESAMPLE_BOTH, comparison->settings.confidence, seed);
+        pair->p = mann_whitney(medians[BASE], base->groups, medians[NEW], new->groups).p;
+        pair->ratio =
+            (interval_estimate){exp(difference.middle), exp(difference.lo), exp(difference.hi)};
+        free(medians[BASE]);
+        free(medians[NEW]);
         decide_speed(comparison, pair, samples);
     }
     speed_sample_free(&samples[BASE]);

@@ -14,7 +14,7 @@
  *     document page = {0};
  *     document_section(&page, "speed", "Speed");
  *     document_add(&page, BLOCK_PARAGRAPH, TONE_NONE, "Take `%s`: **%.0f GB/s**.", name, gbps);
- *     document_table(&page, rows);                  // a relation, which the page takes over
+ *     add_block(&page, BLOCK_TABLE, TONE_NONE)->rows = rows; // a relation, which the page takes over
  *     document_free(&page);
  *
  * Texts are UTF-8 with `code`, **strong** and [link](target); a backslash takes the next character
@@ -50,6 +50,7 @@ typedef struct document {
     size_t count;
 } document;
 
+/* Adds an empty block, which gets its text, chart or rows. */
 static document_block *add_block(document *page, block_kind kind, text_tone tone)
 {
     page->blocks = allocate_room(page->blocks, page->count, sizeof *page->blocks);
@@ -74,27 +75,6 @@ static void document_section(document *page, const char *id, const char *heading
 {
     document_add(page, BLOCK_SECTION, TONE_NONE, "%-s", heading);
     page->blocks[page->count - 1].id = id;
-}
-
-static void document_fold_end(document *page)
-{
-    add_block(page, BLOCK_FOLD_END, TONE_NONE);
-}
-
-static void document_code(document *page, const char *foreign)
-{
-    add_block(page, BLOCK_CODE, TONE_NONE)->text = allocate_copy(foreign, strlen(foreign) + 1);
-}
-
-static void document_figure(document *page, const report_chart *chart)
-{
-    add_block(page, BLOCK_FIGURE, TONE_NONE)->chart = chart;
-}
-
-/* Takes the rows over. */
-static void document_table(document *page, relation *rows)
-{
-    add_block(page, BLOCK_TABLE, TONE_NONE)->rows = rows;
 }
 
 static void document_free(document *page)
@@ -302,19 +282,6 @@ static void add_markdown_text(text_buffer *out, const char *text)
     }
 }
 
-/* A chart as a link to its PNG beside the file. */
-static void add_markdown_figure(const report_chart *chart, text_buffer *out)
-{
-    text_buffer command = {0};
-    clean_format(&command, FORM_PAGE, "`%s`", chart->again);
-    clean_format(out, FORM_MARKDOWN, "![%s](%-s.png)\n\n", chart->title, chart->stem);
-    add_markdown_text(out, chart->kind->help);
-    text_add(out, " Made again by ");
-    add_markdown_text(out, command.bytes);
-    text_add(out, ".\n\n");
-    text_free(&command);
-}
-
 /* The same as Markdown, with the charts as PNG beside it. */
 static void document_markdown(const document *page, text_buffer *out)
 {
@@ -322,6 +289,7 @@ static void document_markdown(const document *page, text_buffer *out)
                                          [BLOCK_PARAGRAPH] = "",
                                          [BLOCK_ITEM] = "- ",
                                          [BLOCK_FOLD] = "### "};
+    text_buffer command = {0};
     clean_format(out, FORM_MARKDOWN, "# %s\n\n%s\n\n", page->title, page->subtitle);
     for (size_t i = 0; i < page->count; i++) {
         const document_block *block = &page->blocks[i];
@@ -332,8 +300,15 @@ static void document_markdown(const document *page, text_buffer *out)
             relation_add_form(block->rows, OUTPUT_MARKDOWN, 0, out);
             text_add(out, "\n");
             break;
-        case BLOCK_FIGURE:
-            add_markdown_figure(block->chart, out);
+        case BLOCK_FIGURE: /* a link to the PNG beside the file */
+            clean_format(out, FORM_MARKDOWN, "![%s](%-s.png)\n\n", block->chart->title,
+                         block->chart->stem);
+            add_markdown_text(out, block->chart->kind->help);
+            text_add(out, " Made again by ");
+            clean_format(&command, FORM_PAGE, "`%s`", block->chart->again);
+            add_markdown_text(out, command.bytes);
+            text_free(&command);
+            text_add(out, ".\n\n");
             break;
         case BLOCK_CODE:
             clean_format(out, FORM_LINE, "    %s\n\n", block->text);
@@ -388,17 +363,20 @@ static relation_value as_error(const report_data *data, const error_sum *sum)
                            sum->wrong || class == ERROR_NAN ? TONE_FAULT
                            : class == ERROR_LOST            ? TONE_LIMIT
                                                             : TONE_NONE,
-                           "%s", view_error_words(data->view, sum, data->answer.dtype, words));
+                           "%s", answer_error_words(&data->answer, sum, words));
 }
 
-/* The speed as a share of a copy's, with its 95 % interval; the page sorts by the share. */
-static relation_value as_share(const speed_figures *speed)
+/* A kernel, its GB/s, and its speed as a share of a copy's with the 95 % interval; the page sorts by the share. */
+static void add_speed(relation *rows, const answer_row *row)
 {
-    return isfinite(speed->copy_ratio_lo) && isfinite(speed->copy_ratio_hi)
-               ? as_figure_words(speed->copy_ratio, TONE_NONE, "%.0f %% [%.0f, %.0f]",
-                                 100 * speed->copy_ratio, 100 * speed->copy_ratio_lo,
-                                 100 * speed->copy_ratio_hi)
-               : as_text(NULL);
+    static const speed_figures none = SPEED_UNKNOWN;
+    const speed_figures *speed = row->at_key ? &row->at_key->speed : &none;
+    relation_row(rows, as_text(row->kernel), as_figure(speed->gbps),
+                 isfinite(speed->copy_ratio_lo) && isfinite(speed->copy_ratio_hi)
+                     ? as_figure_words(speed->copy_ratio, TONE_NONE, "%.0f %% [%.0f, %.0f]",
+                                       100 * speed->copy_ratio, 100 * speed->copy_ratio_lo,
+                                       100 * speed->copy_ratio_hi)
+                     : as_text(NULL));
 }
 
 #define KERNEL                                                                                     \
@@ -420,23 +398,20 @@ static void add_names_table(const report_data *data, document *page)
 {
     static const relation_column columns[] = {OPTIONAL(""), KERNEL, FIGURES,
                                               OPTIONAL("correctly rounded")};
-    static const speed_figures none = SPEED_UNKNOWN;
     const run_answer *answer = &data->answer;
     relation *rows = relation_create(COLUMNS(columns));
     char times[16];
     for (size_t i = 0; i < answer->count; i++) {
         const answer_row *row = &answer->rows[i];
-        const stored_case *cell = answer->column_count ? row->cells[answer->key] : NULL;
-        const speed_figures *speed = cell ? &cell->speed : &none;
         const error_sum *errors = row->standing->errors;
         const error_sum *edge = &errors[SCOPE_EXTREME];
         const double edges = (double)(edge->wrong + edge->limited);
         if (!row->shown)
             continue;
+        relation_add(rows, as_text(answer_role_word(answer, row)));
+        add_speed(rows, row);
         relation_row(
-            rows, as_text(answer_role_word(answer, row)), as_text(row->kernel),
-            as_figure(speed->gbps), as_share(speed),
-            as_figure_words(row->speedup, TONE_NONE, "%s", answer_times(row->speedup, times)),
+            rows, as_figure_words(row->speedup, TONE_NONE, "%s", answer_times(row->speedup, times)),
             as_error(data, &errors[SCOPE_ORDINARY]), as_error(data, &errors[SCOPE_ANY]),
             edge->judged == 0 ? as_text(NULL)
             : edge->wrong     ? as_figure_words(edges, TONE_FAULT, "%zu fail", edge->wrong)
@@ -447,7 +422,7 @@ static void add_names_table(const report_data *data, document *page)
                     : row->standing->rounded ? "yes"
                                              : "no"));
     }
-    document_table(page, rows);
+    add_block(page, BLOCK_TABLE, TONE_NONE)->rows = rows;
 }
 
 static int by_name(const void *a, const void *b)
@@ -460,7 +435,6 @@ static int by_name(const void *a, const void *b)
 static void add_kernels_table(const report_data *data, document *page)
 {
     static const relation_column columns[] = {KERNEL, FIGURES};
-    static const speed_figures none = SPEED_UNKNOWN;
     const run_answer *answer = &data->answer;
     const answer_row **list = allocate_zeroed(answer->count + 1, sizeof *list);
     const stored_case *peer = NULL;
@@ -478,14 +452,15 @@ static void add_kernels_table(const report_data *data, document *page)
     }
     qsort(list + timed, count - timed, sizeof *list, by_name);
     for (size_t i = 0; i < count; i++) {
-        const speed_figures *speed = list[i]->at_key ? &list[i]->at_key->speed : &none;
+        const stored_case *own = list[i]->at_key;
         const error_sum *errors = list[i]->standing->errors;
-        relation_row(rows, as_text(list[i]->kernel), as_figure(speed->gbps), as_share(speed),
-                     as_figure(peer ? speed->gbps / peer->speed.gbps : (double)NAN),
+        add_speed(rows, list[i]);
+        relation_row(rows,
+                     as_figure(own && peer ? own->speed.gbps / peer->speed.gbps : (double)NAN),
                      as_error(data, &errors[SCOPE_ORDINARY]), as_error(data, &errors[SCOPE_ANY]),
                      as_error(data, &errors[SCOPE_EXTREME]), as_text(list[i]->reproducible));
     }
-    document_table(page, rows);
+    add_block(page, BLOCK_TABLE, TONE_NONE)->rows = rows;
     free(list);
 }
 
@@ -515,7 +490,7 @@ static void add_inputs_table(const report_data *data, document *page)
             relation_add(rows, as_error(data, &sum));
         }
     }
-    document_table(page, rows);
+    add_block(page, BLOCK_TABLE, TONE_NONE)->rows = rows;
 }
 
 /* The worst row of each kernel. */
@@ -542,7 +517,7 @@ static void add_worst_table(const report_data *data, document *page)
                          as_text(reproducible_stored(data->view->kernels, own->kernel)),
                          as_format("lnbench replay --case %lld", (long long)worst.id));
     }
-    document_table(page, rows);
+    add_block(page, BLOCK_TABLE, TONE_NONE)->rows = rows;
 }
 
 /* ---- what kernels did wrong ---- */
@@ -634,7 +609,7 @@ static void add_figure(const report_data *data, const char *stem, document *page
         if (strcmp(chart->stem, stem) != 0)
             continue;
         if (!chart->reason[0])
-            document_figure(page, chart);
+            add_block(page, BLOCK_FIGURE, TONE_NONE)->chart = chart;
         else if (!data->note[0])
             document_add(page, BLOCK_PARAGRAPH, TONE_SOFT, "%s Not drawn: %s.", chart->title,
                          chart->reason);
@@ -681,31 +656,27 @@ static void add_faults(const report_data *data, document *page)
     text_free(&names);
 }
 
-/* The first operation's page has the others in folders below it (draw_report()). */
-static void add_others(const run_view *view, document *page)
-{
-    const unsigned own = OPERATION_BIT(view_operation(view)), all = view->others | own;
-    for (int kind = 0; kind < OPERATIONS; kind++)
-        if (view->others & OPERATION_BIT(kind))
-            document_add(page, BLOCK_PARAGRAPH, TONE_SOFT,
-                         "The run has %s too, on a page of its own: "
-                         "[%s](%-s%-s%-sindex.html). The counts are of both.",
-                         operations[kind]->title, operations[kind]->title,
-                         all & (own - 1) ? "../" : "",
-                         all & (OPERATION_BIT(kind) - 1) ? operations[kind]->name : "",
-                         all & (OPERATION_BIT(kind) - 1) ? "/" : "");
-}
-
 /* The answer and the field: what README.md and the first screen show. */
 static void add_answer(const report_data *data, document *page)
 {
+    const unsigned own = OPERATION_BIT(view_operation(data->view)), all = data->view->others | own;
     text_buffer words = {0};
     document_section(page, "answer", "Which kernel to use");
     view_add_coverage(data->view, &words);
     if (view_is_partial(data->view))
         add_sentence(words.bytes, TONE_FAULT, page);
     text_free(&words);
-    add_others(data->view, page);
+    /* The first operation's page has the others in folders below it (draw_report()). */
+    for (int kind = 0; kind < OPERATIONS; kind++)
+        if (data->view->others & OPERATION_BIT(kind)) {
+            const bool below = (all & (OPERATION_BIT(kind) - 1)) != 0;
+            document_add(page, BLOCK_PARAGRAPH, TONE_SOFT,
+                         "The run has %s too, on a page of its own: "
+                         "[%s](%-s%-s%-sindex.html). The counts are of both.",
+                         operations[kind]->title, operations[kind]->title,
+                         all & (own - 1) ? "../" : "", below ? operations[kind]->name : "",
+                         below ? "/" : "");
+        }
     answer_sentences(&data->answer, &words);
     size_t good = data->answer.recommended ? 2 : 0; /* what to call, and how accurate it is */
     for (char *line = words.bytes, *end; line && (end = strchr(line, '\n')); line = end + 1) {
@@ -743,7 +714,7 @@ static void add_details(const report_data *data, document *page)
         const stored_cell *cell = &data->tables[SIZES].cells[i];
         relation_add(sizes, cell->kind == CELL_TEXT ? as_text(cell->text) : as_figure(cell->real));
     }
-    document_table(page, sizes);
+    add_block(page, BLOCK_TABLE, TONE_NONE)->rows = sizes;
     for (size_t i = 0; i < data->chart_count; i++) {
         bool was_shown = false;
         for (size_t j = 0; j < sizeof shown / sizeof *shown; j++)
@@ -751,20 +722,20 @@ static void add_details(const report_data *data, document *page)
         if (!was_shown)
             add_figure(data, data->charts[i].stem, page);
     }
-    document_fold_end(page);
+    add_block(page, BLOCK_FOLD_END, TONE_NONE);
     document_add(page, BLOCK_FOLD, TONE_NONE, "Every kernel%s%s",
                  data->tables[SHAPE].rows ? " at " : "",
                  table_text(&data->tables[SHAPE], 0, "words"));
     add_kernels_table(data, page);
-    document_fold_end(page);
+    add_block(page, BLOCK_FOLD_END, TONE_NONE);
     document_add(page, BLOCK_FOLD, TONE_NONE,
                  "Errors by input: the largest row ULP on each family of rows");
     add_inputs_table(data, page);
-    document_fold_end(page);
+    add_block(page, BLOCK_FOLD_END, TONE_NONE);
     document_add(page, BLOCK_FOLD, TONE_NONE,
                  "The worst row of each kernel, and how to run it again");
     add_worst_table(data, page);
-    document_fold_end(page);
+    add_block(page, BLOCK_FOLD_END, TONE_NONE);
 }
 
 /* The terms of the page, each in one sentence. */
@@ -790,7 +761,7 @@ static void add_how_to_read(document *page)
     document_add(page, BLOCK_FOLD, TONE_NONE, "How to read the figures");
     for (size_t i = 0; i < sizeof terms / sizeof *terms; i++)
         document_add(page, BLOCK_ITEM, TONE_NONE, "**%-s**: %-s.", terms[i][0], terms[i][1]);
-    document_fold_end(page);
+    add_block(page, BLOCK_FOLD_END, TONE_NONE);
 }
 
 /* The command, the seed and the machine, so that a reader can measure it again or check the errors. */
@@ -804,7 +775,8 @@ static void add_repeat(const report_data *data, document *page)
     for (size_t i = 0; i < machine->count; i++)
         relation_row(facts, as_text(machine->facts[i].name), as_text(machine->facts[i].value));
     document_section(page, "repeat", "How to repeat it");
-    document_code(page, run->command_line);
+    add_block(page, BLOCK_CODE, TONE_NONE)->text =
+        allocate_copy(run->command_line, strlen(run->command_line) + 1);
     view_add_coverage(data->view, &cases);
     document_add(
         page, BLOCK_PARAGRAPH, TONE_NONE,
@@ -823,8 +795,8 @@ static void add_repeat(const report_data *data, document *page)
         "histogram of errors, the worst rows and the machine.",
         (long long)run->id);
     document_add(page, BLOCK_FOLD, TONE_NONE, "The machine and the build");
-    document_table(page, facts);
-    document_fold_end(page);
+    add_block(page, BLOCK_TABLE, TONE_NONE)->rows = facts;
+    add_block(page, BLOCK_FOLD_END, TONE_NONE);
     add_how_to_read(page);
 }
 
@@ -887,7 +859,7 @@ static void make_page(const report_data *data, document *page)
                  "Limits: where no kernel of these types can be right");
     if (add_wrongs(data, true, page) == 0)
         document_add(page, BLOCK_PARAGRAPH, TONE_SOFT, "Nothing was found.");
-    document_fold_end(page);
+    add_block(page, BLOCK_FOLD_END, TONE_NONE);
     add_details(data, page);
     add_repeat(data, page);
 }

@@ -189,7 +189,7 @@ static relation_value as_change(const answer_row *row, const result_look *look)
 static relation_value as_error(const run_answer *answer, const error_sum *sum)
 {
     char words[ERROR_WORDS];
-    return as_text(view_error_words(answer->view, sum, answer->dtype, words));
+    return as_text(answer_error_words(answer, sum, words));
 }
 
 static void add_row(relation *made, const short_table *table, const answer_row *row)
@@ -368,10 +368,10 @@ static void add_pass(const run_answer *answer, const answer_row *row, text_buffe
                     all->limited, all->limited == 1 ? "is" : "are", dtype_name(answer->dtype));
     if (ordinary->judged)
         text_format(out, "; at most %s row ULP on ordinary rows",
-                    view_error_words(answer->view, ordinary, answer->dtype, number));
+                    answer_error_words(answer, ordinary, number));
     if (all->checked == 0)
         text_add(out, "; no conformance tests ran");
-    else if (strcmp(answer->plan, "quick") == 0)
+    else if (strcmp(answer->view->run.plan, "quick") == 0)
         text_add(out, "; the quick plan tested a third of the hidden sizes from 1 to 1100");
     text_add(out, "\n");
 }

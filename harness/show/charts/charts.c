@@ -254,23 +254,6 @@ static void run_jobs(gnuplot_job *jobs, size_t count, const char *plots_director
     }
 }
 
-/* Drawings of an earlier report, which this one does not have. */
-static void remove_older(const report_chart *charts, size_t count, const char *folder,
-                         arena *memory)
-{
-    for (size_t i = 0; i < chart_count; i++)
-        for (int type = LN_F32 - 1; type <= LN_F16; type++) {
-            const char *kind = chart_list[i].stem, *stem = kind;
-            if (type >= LN_F32)
-                stem = arena_format(memory, "%s_%s", kind, dtype_name((ln_type)type));
-            bool drawn = false;
-            for (size_t k = 0; k < count; k++)
-                drawn = drawn || (!charts[k].reason[0] && strcmp(charts[k].stem, stem) == 0);
-            for (size_t f = 0; f < FORMATS && !drawn; f++)
-                unlink(arena_format(memory, "%s/%s.%s", folder, stem, formats[f]));
-        }
-}
-
 void charts_draw(report_chart *charts, size_t count, const char *plots_directory,
                  const char *folder)
 {
@@ -296,7 +279,18 @@ void charts_draw(report_chart *charts, size_t count, const char *plots_directory
     }
     if (interrupted())
         die(EXIT_CODE_INTERRUPTED, "interrupted: lnbench report draws what is stored");
-    remove_older(charts, count, folder, &memory);
+    /* Drawings of an earlier report, which this one does not have. */
+    for (size_t i = 0; i < chart_count; i++)
+        for (int type = LN_F32 - 1; type <= LN_F16; type++) {
+            const char *stem = chart_list[i].stem;
+            bool drawn = false;
+            if (type >= LN_F32)
+                stem = arena_format(&memory, "%s_%s", stem, dtype_name((ln_type)type));
+            for (size_t k = 0; k < count; k++)
+                drawn = drawn || (!charts[k].reason[0] && strcmp(charts[k].stem, stem) == 0);
+            for (size_t f = 0; f < FORMATS && !drawn; f++)
+                unlink(arena_format(&memory, "%s/%s.%s", folder, stem, formats[f]));
+        }
     arena_free(&memory);
 }
 
