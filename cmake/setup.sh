@@ -67,22 +67,24 @@ take_lock() {
 
 # ---- packages ----------------------------------------------------------------------------------
 
-# Installs what the table lists for $purpose and dpkg does not have. What then is missing all the same,
-# or too old, CMake says.
+# Installs what the table lists for $purpose and dpkg does not have. Where that is not allowed, it stops if something
+# is needed. LNBENCH_NO_INSTALL, or a system without apt-get, may have what is needed from elsewhere: CMake will say.
 see_to_packages() {
     list_missing >"$state/missing"
     [ -s "$state/missing" ] || return 0
-    required=$(awk '$1 !~ /[?]/ { print $3 }' "$state/missing")
-    optional=$(awk '$1 ~ /[?]/ { print $3 }' "$state/missing")
-    say "needed (with a ? it can be done without), and not installed yet:"
+    required=$(awk '$1 !~ /[?]/ { printf " %s", $3 }' "$state/missing")
+    optional=$(awk '$1 ~ /[?]/ { printf " %s", $3 }' "$state/missing")
+    say "these packages are not installed (those with a ? are optional):"
     sed 's/^/  /' "$state/missing" >&2
     if may_install; then
         install_packages
-    else
-        say "going on without, since $hindrance; to install them:"
-        # shellcheck disable=SC2086 # lists of packages
-        echo "  apt-get update && apt-get install -y --no-install-recommends" $required $optional >&2
+        return
     fi
+    command="  apt-get update && apt-get install -y --no-install-recommends"
+    say "they are not installed now: $hindrance"
+    [ -z "$optional" ] || printf '%s\n' "optional:" "$command$optional" >&2
+    [ -z "$required" ] || printf '%s\n' "needed:" "$command$required" >&2
+    [ -z "$required" ] || [ "$as_root" != sudo ] || exit 7
 }
 
 # Prints those lines of the table that $purpose needs and whose package dpkg does not have.
@@ -98,26 +100,49 @@ list_missing() {
 # Sets $as_root, the words that make a command root's, or $hindrance: why nothing can be installed.
 may_install() {
     as_root=
-    hindrance="this system has no apt-get"
+    hindrance="this system has no apt-get; lnbench is built with what is there"
     command -v apt-get >/dev/null || return
-    hindrance="LNBENCH_NO_INSTALL is set"
+    hindrance="LNBENCH_NO_INSTALL is set; lnbench is built with what is there"
     [ "${LNBENCH_NO_INSTALL:-0}" = 0 ] || return
     [ "$(id -u)" != 0 ] || return 0
     as_root=sudo
-    hindrance="this user is not root, and there is no sudo, or it wants a password"
+    hindrance="only root may install them, and sudo is missing or wants a password (LNBENCH_NO_INSTALL=1 builds with what is there)"
     sudo -n true 2>/dev/null || { [ -t 0 ] && sudo -v; }
 }
 
 install_packages() {
     : >"$state/install.log"
-    say "installing them with apt-get"
+    size=$(size_of_packages)
+    if [ -z "$size" ]; then
+        apt_get update
+        size=$(size_of_packages)
+    fi
+    say "installing ${size:-them} with apt-get"
     apt_install "$required $optional" && return
     # An index of last month names files that the registry no longer has, and an optional package may
     # not exist in this release or for this processor.
-    apt_get update && apt_install "$required" || fail_with_log install
+    apt_get update
+    apt_install "$required" || fail_to_install
     for package in $optional; do
         apt_install "$package" || say "going on without $package, which could not be installed"
     done
+}
+
+# Prints "40 packages (90 MB to download, 400 MB on disk)", or nothing where apt-get does not know one of them.
+size_of_packages() {
+    # shellcheck disable=SC2086 # lists of packages
+    apt_get install --assume-no --no-install-recommends $required $optional
+    awk '
+        / newly installed/ { packages = $3 }
+        /^Need to get/ { sub("/.*", "", $5); download = $4 " " $5 }
+        /^After this operation/ { disk = $4 " " $5 }
+        END { if (packages) print packages " packages (" download " to download, " disk " on disk)" }' "$state/install.log"
+}
+
+fail_to_install() {
+    ! grep -q 'Could not resolve\|Could not connect\|Temporary failure' "$state/install.log" ||
+        stop "the packages cannot be downloaded: there is no network; docs/install.md says how to go on without it"
+    fail_with_log install
 }
 
 apt_install() {
@@ -126,7 +151,7 @@ apt_install() {
 }
 
 apt_get() {
-    $as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 "$@" \
+    $as_root env LC_ALL=C DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 "$@" \
         >>"$state/install.log" 2>&1 </dev/null 9>&-
 }
 

@@ -1,7 +1,7 @@
 """Builds the wheel for `pip install ./python`: C libraries and program by CMake, beside the package.
 
 It needs nothing but the standard library, so that any python3 does and nothing is fetched for it (PEP 517).
-LNBENCH_BUILD names a CMake build of this repository that is there already.
+It uses the build in build/release, or the one that LNBENCH_BUILD names; where there is none, it compiles.
 """
 import base64
 import hashlib
@@ -47,8 +47,12 @@ def _packages():
     return " ".join(line[1].strip() for line in lines)
 
 
-def _compile(folder):
-    """A CMake build with FILES in it."""
+def _build(folder):
+    """A CMake build with FILES in it: one that is there, or else a new one in `folder`."""
+    there = os.environ.get("LNBENCH_BUILD", os.path.join(ROOT, "build", "release"))
+    if all(os.path.exists(os.path.join(there, file)) for file in FILES):
+        _say(f"uses the build in {there}")
+        return there
     _say("compiling liblnjudge, liblayernorm and the program lnbench (about three minutes on two cores)")
     ninja = ["-G", "Ninja"] if shutil.which("ninja") else []
     try:
@@ -98,7 +102,7 @@ class _Wheel:
 def build_wheel(directory, _settings=None, _metadata=None):
     wheel = _Wheel(directory)
     with tempfile.TemporaryDirectory() as work:
-        made = os.environ.get("LNBENCH_BUILD") or _compile(os.path.join(work, "cmake"))
+        made = _build(os.path.join(work, "cmake"))
         for file in FILES:
             stripped = os.path.join(work, "stripped")
             shutil.copy(os.path.join(made, file), stripped)

@@ -105,10 +105,17 @@ for word in "$@"; do
     [ "$word" != "${FAKE_UNKNOWN:-none}" ] || exit 100
 done
 case "$*" in
-*update) touch "$BOX/index" ;;
+*update) [ -e "$BOX/network-is-down" ] || touch "$BOX/index" ;;
+*--assume-no*)
+    [ -e "$BOX/index" ] || exit 100
+    printf '%s\n' "0 upgraded, 40 newly installed, 0 to remove and 0 not upgraded." \
+        "Need to get 10.0 MB/90.5 MB of archives." "After this operation, 400 MB of additional disk space will be used."
+    exit 1
+    ;;
 *install*)
     if [ ! -e "$BOX/index" ] || [ -e "$BOX/registry-is-broken" ]; then
         echo "E: planted registry fault"
+        [ ! -e "$BOX/network-is-down" ] || echo "Temporary failure resolving 'registry'"
         exit 100
     fi
     while [ "$1" != --no-install-recommends ]; do shift; done
@@ -308,6 +315,7 @@ test_installs_what_is_missing() {
     tells_not "compiles the kernels"
     calls "apt-get .*update"
     calls "apt-get .*install -y --no-install-recommends cmake libbenchmark-dev"
+    tells "installing 40 packages (10.0 MB to download, 400 MB on disk) with apt-get"
     grep -qx gnuplot-nox "$box/installed" || fault "gnuplot is not installed"
 }
 
@@ -337,13 +345,23 @@ test_optional_package_that_does_not_exist() {
     grep -qx cmake "$box/installed" || fault "cmake is not installed"
 }
 
-# What is there after all, built by hand, CMake finds; what is not, it names.
+test_no_network() {
+    lacks cmake
+    rm "$box/index"
+    touch "$box/network-is-down"
+    start "$checkout/lnbench"
+    exits 7
+    tells "the packages cannot be downloaded: there is no network; docs/install.md says how"
+    tells_not "E: planted"
+}
+
+# CMake finds what was built by hand, and names what is missing.
 test_no_install() {
     lacks cmake gnuplot-nox
     start LNBENCH_NO_INSTALL=1 "$checkout/lnbench"
     exits 0
-    tells "going on without, since LNBENCH_NO_INSTALL is set; to install them:"
-    tells "  apt-get update && apt-get install -y --no-install-recommends cmake gnuplot-nox"
+    tells "LNBENCH_NO_INSTALL is set; lnbench is built with what is there"
+    tells "  apt-get update && apt-get install -y --no-install-recommends gnuplot-nox"
     calls_not "apt-get"
     start LNBENCH_NO_INSTALL=1 "$checkout/lnbench"
     tells_nothing
@@ -354,19 +372,27 @@ test_no_install() {
     tells "configure failed"
 }
 
+# Without root: what is optional stops nobody, what is needed stops at once, with the command as the last line.
 test_not_root() {
-    lacks cmake
+    lacks gnuplot-nox
     start FAKE_UID=1000 "$checkout/lnbench"
     exits 0
-    tells "this user is not root, and there is no sudo, or it wants a password"
+    lacks cmake
+    rm -r "$checkout/build"
+    start FAKE_UID=1000 "$checkout/lnbench"
+    exits 7
+    tells "only root may install them, and sudo is missing or wants a password"
+    tells "--no-install-recommends gnuplot-nox"
+    calls_not "cmake"
+    [ "$(tail -n 1 "$box/stderr")" = "  apt-get update && apt-get install -y --no-install-recommends cmake" ] ||
+        fault "the last line is not the command that installs what is needed"
     stand_in "$box/bin/sudo" <<'END'
 [ "$1" != -n ] || shift
 exec "$@"
 END
-    rm -r "$checkout/build"
     start FAKE_UID=1000 "$checkout/lnbench"
     exits 0
-    calls "sudo env DEBIAN_FRONTEND=noninteractive apt-get"
+    calls "sudo env LC_ALL=C DEBIAN_FRONTEND=noninteractive apt-get"
     calls_not "sudo -v"
 }
 
