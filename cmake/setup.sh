@@ -192,42 +192,18 @@ configure() {
         stop "$configured: cannot be written"
 }
 
-# Where there is more to do than to look, it says how far it is.
+# On a terminal Ninja says how far it is where there is much to build; elsewhere it only says what fails.
 build_what_changed() {
+    quiet=--quiet
     steps=$(ninja -C "$build" -n 2>/dev/null | sed -n 's/^\[[0-9]*\/\([0-9]*\)\].*/\1/p' | tail -n 1)
-    if [ -x "$build/bin/lnbench" ] && [ "${steps:-0}" -le 9 ]; then
-        ninja -C "$build" --quiet >&2 </dev/null 9>&- && return
-    else
+    if [ ! -x "$build/bin/lnbench" ] || [ "${steps:-0}" -gt 9 ]; then
         say "building in $build (the first time takes about three minutes on two cores)"
-        {
-            NINJA_STATUS='@%p@%e@' ninja -C "$build" 2>&1 </dev/null 9>&-
-            echo $? >"$state/built"
-        } | show_build
-        [ "$(cat "$state/built")" != 0 ] || return 0
+        [ ! -t 2 ] || quiet=
     fi
+    # shellcheck disable=SC2086 # an option or nothing
+    ninja -C "$build" $quiet >&2 </dev/null 9>&- && return
     rm -f "$configured" # the next start looks for packages again
     stop "the build in $build failed"
-}
-
-# Of Ninja's lines what fails, and how far it is: on a terminal in one line, elsewhere every ten seconds. The time left
-# never rises.
-show_build() {
-    every=10 due=10 least=99999 begin='' end='\n'
-    [ ! -t 2 ] || every=1 due=1 begin='\r\033[K' end=''
-    while IFS= read -r line; do
-        case $line in
-        "ninja: Entering "* | "ninja: no work "*) continue ;;
-        @*) ;;
-        *) printf "$begin"'%s\n' "$line" >&2 && continue ;;
-        esac
-        line=${line#@} share=${line%%\%*} seconds=${line#*@} seconds=${seconds%%.*}
-        [ "$seconds" -ge $due ] && [ "$share" -gt 0 ] || continue
-        left=$((seconds * (100 - share) / share))
-        [ $left -lt $least ] || left=$least
-        least=$left due=$((seconds + every))
-        printf "$begin"'%s: %d %% of the build, about %d s left'"$end" "$program" "$share" $left >&2
-    done
-    printf %b "$begin" >&2
 }
 
 # fail_with_log NAME: shows the end of that log, where it went wrong.
