@@ -7,7 +7,7 @@
 --             kernel, types, role, other_param, recommendable, and of rows that are not edge cases: judged,
 --             error, worst_case; edge_case: the largest error of those that are
 --   untold    case_id, kind: those at the answer's shape that nobody can tell apart in speed, of kinds 1 and 2 of looks
--- The functions that are not SQLite's are in harness/store/functions.c.
+-- The functions that are not SQLite's are in harness/store/script.c.
 
 CREATE TEMP TABLE timed_cases AS
     SELECT timed.* FROM asked CROSS JOIN timed USING (run, operation) WHERE gbps < 9e999;

@@ -136,7 +136,7 @@ void clean_format_list(text_buffer *out, text_form form, const char *format, va_
 FILE *clean_stream(FILE *to);
 
 /* Writes each control character of strict JSON, where it can only stand in a string, as \u0080 and
- * the like. Bytes that are no UTF-8 were replaced before: views.h, json_text(). */
+ * the like. Bytes that are no UTF-8 were replaced before: base/relation.h, json_text(). */
 void clean_add_json(text_buffer *out, const char *json);
 
 #endif

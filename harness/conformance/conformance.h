@@ -1,14 +1,14 @@
-/* The conformance tests: what every kernel that comes without a proof is asked. Each check is one case of
- * a run, over many blocks of rows; the judge's runner runs the kernel, and the judge looks at what comes out.
+/* The conformance tests: what kernels without a proven bound are tested on. Each test ("check" in the code) is one
+ * case of a run, over many blocks of rows: the judge's runner runs the kernel, and the judge judges its output.
  *
  *     conformance_blocks blocks;
  *     conformance_prepare(judge, &task, &blocks);                // once for all kernels of the types
  *     conformance_examine(judge, &blocks, kernel, &judgement);
  *     conformance_release(&blocks);
  *
- * Start reading at checks.c; problems.h has what is asked, call.c how a kernel is called and judged. Where the
- * worker cannot be had at all the program ends. After an interruption (base/interrupt.h) what comes back means
- * nothing. */
+ * Start reading at checks.c; problems.h has what is asked, call.c how a kernel is called and judged. If
+ * no worker can be started, the program ends. After an interruption (interrupted(), base/program.h) the results
+ * mean nothing. */
 #ifndef LNBENCH_CONFORMANCE_H
 #define LNBENCH_CONFORMANCE_H
 

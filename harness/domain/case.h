@@ -1,5 +1,5 @@
-/* What a case is and what became of it: the words that plan, worker, judge, store and views share.
- */
+/* What a case is (case_key), and what a run found out about it (stored_case): plan, worker, judge, store and show
+ * share these. */
 #ifndef LNBENCH_CASE_H
 #define LNBENCH_CASE_H
 
@@ -12,9 +12,9 @@
 
 enum { NAME_MAX_LENGTH = 64, CONVENTION_MAX_LENGTH = 128, INPUT_MAX_LENGTH = 256 };
 
-/* What a timed call finds: the caches as the call before left them; the caches full of other
- * things; or, where y is x, copies of x that are put back as soon as all are used up (see
- * worker/child/time.c). A case that is timed in place has roofs that were too. */
+/* What a timed call finds. Hot: the caches as the previous call left them. Cold: caches full of other data. In place,
+ * y is x: calls go over copies of x, which are restored when all are used up (worker/child/time.c); its roofs are
+ * timed in place, too. */
 typedef enum cache_state {
     CACHE_HOT,
     CACHE_COLD,
@@ -31,8 +31,8 @@ enum {
 #undef OPERATION
 };
 
-/* operation x kernel x convention x shape x input x cache state x threads. The roofs are kernels too
- * (roof_names). */
+/* operation x kernel x convention x shape x input x cache state x threads. A roof is a copy of the same bytes, timed
+ * like a kernel (roof_names). */
 typedef struct case_key {
     ln_operation operation; /* a stored or exported case that names none is a LayerNorm */
     char kernel[NAME_MAX_LENGTH];
@@ -91,8 +91,8 @@ extern const char *const roof_names[ROOFS];
 const char *roof_mark(const char *roof);
 const char *roof_words(const char *roof);
 
-/* A conformance test stands in the place of an input: "combinations", "calls", ... The first, "", is
- * none. */
+/* The name of a conformance test takes the place of the input's: "combinations", "large", ... The first, "", is
+ * none; those from "calls" on are only in old runs. */
 enum { CHECK_NAMES = 11 };
 extern const char *const check_names[CHECK_NAMES];
 bool is_check(const char *input);

@@ -10,15 +10,15 @@
  *     judge_output(judge, &block, y, &judgement);
  *     judge_block_free(&block);
  *
- * Who has a kernel run goes through the same steps one by one:
+ * A caller that runs the kernel takes the same steps one by one:
  *
  *     row_findings findings = {.verdict.kind = VERDICT_RIGHT};
  *     judge_reserve(judge, &block);                                // then y into judge->computed
  *     judge_call(judge, &block, judge->computed, &kind, false, &findings, &judgement);
  *
- * A row must stay within the kernel's proven bound; or else within what any order of summation can give, a
- * bound that grows with N; and since what happens grows with its root, if at all, within four times the worst
- * of the ways that people write, each in the accumulator's arithmetic (judging.h). */
+ * A row must stay within the kernel's proven bound. Without one, two limits hold, both in the accumulator's
+ * arithmetic (judging.h): what any order of summation can give, which grows with N; and, since real errors grow
+ * with the root of N at most, four times the error of the worst textbook algorithm. */
 #ifndef LNBENCH_JUDGE_H
 #define LNBENCH_JUDGE_H
 

@@ -88,8 +88,8 @@ static uint64_t layernorm_rounded_otherwise(const judge_block *block, const void
  *   Two passes: sum (x - mean')^2 / N = V + (mean' - mu)^2, so |V' - V| <= g (V + delta^2) + delta^2
  *     + 4 tiny: no more than the above, as g < 1 and delta <= g sqrt(Q) + tiny.
  *   Running means of n = ceil(N / 2^L) elements a lane and L levels of merges (for every L):
- *     F / N + gamma(n + 2 L + 7)(V + F / N) + 4 tiny, with E and F as kernels/statistics/
- *     welford_lanes.h proves them.
+ *     F / N + gamma(n + 2 L + 7)(V + F / N) + 4 tiny, with E and F as proven above
+ *     ln_moments_welford() in kernels/bounds/bounds.c.
  *   `lost` is the largest of these, times N / (N - ddof), and 4 u S for the divisor and the sum with
  *   eps, S = N V / (N - ddof).
  *
@@ -116,7 +116,7 @@ static const double slack = 1 + 1e-12;
 static const order_answer no_claim = {{INFINITY, 0},
                                       {[ROLE_MEAN] = INFINITY, [ROLE_RSTD] = INFINITY}};
 
-/* Running means and merges: what welford_lanes.h proves for n elements a lane and L levels. The sums
+/* Running means and merges: what kernels/bounds/bounds.c proves for n elements a lane and L levels. The sums
  * in it of N roundings of one kind take `chance` too. Raises *lost and *delta. */
 static void take_running(const order_question *asked, const ln_row_facts *facts,
                          const arithmetic *sums, unsigned levels, double *lost, double *delta)

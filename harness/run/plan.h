@@ -24,7 +24,7 @@ typedef struct plan_request {
 } plan_request;
 
 /* Rows of one input under one convention, judged for every kernel of these types; or a conformance test, which
- * the session adds (run/accuracy.h), for those that come without a proof: plugins, peers and the library's own
+ * session_add_checks() adds (run/session.h), for kernels without a proven bound: plugins, peers and the library's own
  * calls. */
 typedef struct accuracy_group {
     ln_convention convention;
@@ -52,7 +52,7 @@ typedef struct speed_group {
     double min_seconds;
 } speed_group;
 
-/* What the groups that are being added are of. */
+/* The operation and the types of the groups that are being added. */
 typedef struct plan_adding {
     ln_operation operation;
     ln_type dtype, param;
@@ -87,8 +87,8 @@ typedef struct case_plan {
     plan_adding adding;
 } case_plan;
 
-/* What the request has that cannot be ends the program with one line: an unknown word (2), more threads than this
- * process has CPUs (7). */
+/* An invalid request ends the program with one line: an unknown word (2), more threads than this process has
+ * CPUs (7). */
 void plan_make(const plan_request *request, const kernel_list *kernels,
                const machine_facts *machine, case_plan *plan);
 void plan_free(case_plan *plan);

@@ -40,8 +40,8 @@ typedef struct run_session {
 enum { CHECK_TURNS = 16, CHECK_SETS = (CHECK_TURNS + 1) * OPERATIONS };
 
 typedef struct plan_checks {
-    /* Of each operation one over every convention; or one over each that is named, up to CHECK_TURNS, packs of
-     * which are asked in turn. One that has another eps for f64 (convention_for()) has two. */
+    /* Covering arrays. Each operation has one over all conventions; or one for each convention that the user named, up
+     * to CHECK_TURNS, whose packs alternate. A convention with another eps for f64 (convention_for()) has two. */
     combination_set *sets[CHECK_SETS];
     ln_convention plain[CHECK_SETS];
     size_t count;
@@ -52,8 +52,8 @@ typedef struct plan_checks {
 void session_add_checks(case_plan *plan);
 void session_free_checks(case_plan *plan);
 
-/* What a plan takes: judgements and repetitions of all its kernels; how many lanes judge at once; and roughly how
- * many seconds on this CPU, finding out on what the kernels' bits depend included. */
+/* What a plan costs: judgements and repetitions of all its kernels; how many lanes judge at once; and roughly how
+ * many seconds on this CPU, with session_invariance(). */
 typedef struct plan_cost {
     size_t judgements, repetitions, lanes;
     double seconds;

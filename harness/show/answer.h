@@ -34,8 +34,8 @@ typedef struct run_view {
 json_t *store_descriptors(result_store *store, int64_t run);
 /* kernel_words_named() among a run's kernels: free the names with word_list_free(). */
 void store_kernel_words(result_store *store, int64_t run, const word_list *words, word_list *names);
-/* Goes through the parts of a view: each has the kernels of one operation, and all timed cases. Whoever ranks kernels
- * ranks a part's. A part borrows all it has from the whole; a run without kernels is one part. False: there are no more.
+/* Goes through the parts of a view: each has the kernels of one operation, and all timed cases. Kernels are ranked
+ * within a part. A part borrows all it has from the whole; a run without kernels is one part. False: there are no more.
  *
  *     for (run_view part = {0}; view_next_part(&view, &part);)
  *         answer_make(&part, &answer);

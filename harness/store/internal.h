@@ -1,7 +1,7 @@
 /* What the files of the store share: the connection, its statements, and how rows become structs. Nobody else
  * includes this, but for tests.
  *
- *     static const record_field fields[] = {TEXT_FIELD(machine_fact, name), TEXT_FIELD(machine_fact, value)};
+ *     static const record_field fields[] = {FIELD(TEXT, machine_fact, name), FIELD(TEXT, machine_fact, value)};
  *     sqlite3_stmt *statement = store_bound(store, "SELECT name, value FROM facts WHERE run = ?1", "i", run);
  *     size_t count = store_list(store, statement, sizeof *facts, FIELDS(fields), &facts);
  *

@@ -123,7 +123,7 @@ typedef struct ln_kernel {
      * failure. The problem outlives the state. */
     int (*prepare)(const ln_problem *problem, void **state);
     void (*release)(void *state);
-    /* The kernel. state is what prepare gave, or the problem itself where there is no prepare. */
+    /* The kernel. state: from prepare, or else the problem. docs/conformance.md says what it must leave as it was. */
     void (*run)(const void *state, const ln_tensors *tensors);
     /* NULL: no bound is claimed. Else the proven bound for a row with these facts, alone or among any
      * number of others: problem->rows is not what will run. */
