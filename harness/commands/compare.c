@@ -53,14 +53,6 @@ static double parse_threshold(const char *given)
     return value;
 }
 
-static accuracy_gate parse_gate(const char *given)
-{
-    const size_t found = word_find(given, WORDS(accuracy_gate_names));
-    if (found <= GATE_BOUND)
-        return (accuracy_gate)found;
-    die(EXIT_CODE_USAGE, "invalid --accuracy '%.60s': choose exact, no-worse or bound", given);
-}
-
 /* A format among those of CI: the parser of options knows only those that every command has. */
 static output_format parse_format(const char *option, const char *given, size_t length)
 {
@@ -100,7 +92,10 @@ static output_format comparison_read_options(const comparison_options *options,
             die(EXIT_CODE_USAGE, "invalid --only '%.60s': choose speed or accuracy", options->only);
     }
     settings->threshold = parse_threshold(options->threshold);
-    settings->gate = parse_gate(options->gate);
+    settings->gate = (accuracy_gate)word_find(options->gate, WORDS(accuracy_gate_names));
+    if (settings->gate > GATE_BOUND)
+        die(EXIT_CODE_USAGE, "invalid --accuracy '%.60s': choose exact, no-worse or bound",
+            options->gate);
     const output_format format = parse_format("--format", named, strlen(named));
     settings->every_pair = format >= OUTPUT_JSON;
     for (size_t i = 0; i < options->also.count; i++) /* before anything is measured */

@@ -466,15 +466,6 @@ wait_for() {
     until "$@" || [ $((tries += 1)) -gt 200 ]; do sleep 0.05; done
 }
 
-# The real table: every line has its four columns.
-test_real_table() {
-    awk -F'|' '/^#/ { next }
-        { gsub(/ /, "", $1) }
-        NF != 4 || $1 !~ /^(run|tests|peers)\??$/ || $2 !~ /[a-z]/ || $3 !~ /[a-zA-Z]/ ||
-        $4 !~ /[a-z]/ { print }' "$source_root/cmake/packages.txt" >"$box/stdout"
-    prints_nothing
-}
-
 test_shellcheck() {
     command -v shellcheck >/dev/null || return 0
     (
