@@ -1,9 +1,9 @@
 -- What of a run its charts and its page show: cases that may be compared with each other, the shape that
 -- stands for the run, and the kernels that a reader asks for by name. Three tables are there before:
 --   asked     run, operation, types (NULL: what was measured most), page (0: of another type than the page's), and
---             of harness/answer: rows and hidden of its shape, isa that labels leave out, the cases of the
+--             of harness/show/answer.c: rows and hidden of its shape, isa that labels leave out, the cases of the
 --             fastest kernel, of the recommended one and of the one that is proven beside it, noisy
---   standing  each kernel and type but copies, in the order of the run, as harness/store/standing.sql has it:
+--   standing  each kernel of the type but copies, in the order of the run, as harness/store/standing.sql has it:
 --             kernel, types, role, other_param, recommendable, and of rows that are not edge cases: judged,
 --             error, worst_case; edge_case: the largest error of those that are
 --   untold    case_id, kind: those at the answer's shape that nobody can tell apart in speed, of kinds 1 and 2 of looks

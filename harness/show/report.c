@@ -872,14 +872,6 @@ static int64_t case_of(const answer_row *row)
     return row && row->at_key ? row->at_key->id : 0;
 }
 
-static bool has_type(const run_view *view, ln_type type)
-{
-    for (size_t i = 0; i < view->standings.count; i++)
-        if (view->standings.standings[i].dtype == type)
-            return true;
-    return false;
-}
-
 /* What the queries read of the answer, which says nothing of another type than its own. untold: the cases that nobody
  * can tell apart in speed, of all (kind 1) and of those that can be recommended (2). */
 static void put_asked(const report_data *data, const char *other)
@@ -905,42 +897,38 @@ static void put_asked(const report_data *data, const char *other)
                    (int64_t)answer_is_noisy(answer));
 }
 
-/* What the queries read of each kernel and type of the run: how large its errors are, and whether it can be
- * recommended. */
-static void put_standings(const run_view *view)
+/* What the queries read of each kernel of the type: how large its errors are, and whether it can be recommended. */
+static void put_standings(const run_view *view, ln_type type)
 {
+    const recommend_wanted wanted = {
+        .run = view->run.id,
+        .at = {.operation = view_operation(view), .dtype = type},
+        .budget = STANDING_ROW_ULP,
+        .kappa = NAN,
+    };
+    kernel_ranking ranking = store_recommend(view->store, &wanted);
     store_script(view->store, "CREATE TEMP TABLE standing (kernel, types, role, other_param, "
                               "recommendable, judged, error, worst_case, edge_case)");
-    for (ln_type type = LN_F32; type <= LN_F16; type++) {
-        const recommend_wanted wanted = {
-            .run = view->run.id,
-            .at = {.operation = view_operation(view), .dtype = type},
-            .budget = STANDING_ROW_ULP,
-            .kappa = NAN,
-        };
-        if (!has_type(view, type))
+    for (size_t i = 0; i < view->standings.count; i++) {
+        const kernel_standing *own = &view->standings.standings[i];
+        const ranked_kernel *ranked = ranked_of(&ranking, own->kernel);
+        const error_sum *any = &own->errors[SCOPE_ANY];
+        if (own->dtype != type || !ranked)
             continue;
-        kernel_ranking ranking = store_recommend(view->store, &wanted);
-        for (size_t i = 0; i < view->standings.count; i++) {
-            const kernel_standing *own = &view->standings.standings[i];
-            const ranked_kernel *ranked = ranked_of(&ranking, own->kernel);
-            const error_sum *any = &own->errors[SCOPE_ANY];
-            if (own->dtype != type || !ranked)
-                continue;
-            bool recommendable = ranked->callable && ranked->within && !ranked->doubt[0];
-            store_put_line(view->store, "standing", "sssiiidid", own->kernel, dtype_name(type),
-                           kernel_role_words[own->role], (int64_t)ranked->other_param,
-                           (int64_t)recommendable, (int64_t)any->judged, any->error, any->at,
-                           own->errors[SCOPE_EXTREME].error);
-        }
-        free(ranking.kernels);
+        bool recommendable = ranked->callable && ranked->within && !ranked->doubt[0];
+        store_put_line(view->store, "standing", "sssiiidid", own->kernel, dtype_name(type),
+                       kernel_role_words[own->role], (int64_t)ranked->other_param,
+                       (int64_t)recommendable, (int64_t)any->judged, any->error, any->at,
+                       own->errors[SCOPE_EXTREME].error);
     }
+    free(ranking.kernels);
 }
 
-/* Reads what is shown of a type, and writes the tables of its charts. other: the name of another type than the page's,
- * or "". */
-static void prepare_type(report_data *data, const char *other, const char *directory)
+/* Reads what is shown of a type, and writes the tables of its charts. */
+static void prepare_type(report_data *data, ln_type type, const char *directory)
 {
+    /* The name of another type than the page's, or "". */
+    const char *other = type == data->answer.dtype ? "" : dtype_name(type);
     const stored_run *run = &data->view->run;
     result_store *store = data->view->store;
     text_buffer footer = {0};
@@ -950,7 +938,7 @@ static void prepare_type(report_data *data, const char *other, const char *direc
                 (long long)run->id, (unsigned long long)run->seed);
     store_scratch_begin(store);
     put_asked(data, other);
-    put_standings(data->view);
+    put_standings(data->view, type);
     store_script(store, charts_shown_sql);
     for (size_t i = 0; i < TABLES && !other[0]; i++)
         data->tables[i] = store_get_table(store, table_names[i]);
@@ -1035,14 +1023,17 @@ report_result report_write(const run_view *view, const char *plots_directory, co
 {
     report_data data = {.view = view};
     report_result result = {.chart_count = 0};
+    unsigned types = 0; /* 1 << ln_type, or-ed */
     char tables[512];
     report_path(tables, directory, "data", "");
     make_directories(tables);
     answer_make(view, &data.answer);
-    prepare_type(&data, "", directory);
+    prepare_type(&data, data.answer.dtype, directory);
+    for (size_t i = 0; i < view->standings.count; i++)
+        types |= 1u << view->standings.standings[i].dtype;
     for (ln_type type = LN_F32; type <= LN_F16; type++)
-        if (type != data.answer.dtype && has_type(view, type))
-            prepare_type(&data, dtype_name(type), directory);
+        if (type != data.answer.dtype && types & 1u << type)
+            prepare_type(&data, type, directory);
     draw_charts(&data, plots_directory, directory, &result);
     data.note = result.note;
     write_pages(&data, plots_directory, directory, run, &result);

@@ -45,52 +45,19 @@ static void add_cell(const stored_cell *cell, text_buffer *out)
         text_number(out, cell->real);
 }
 
-/* Takes a setting that has a place of its own in the chart; false: it is the script's. */
-static bool take_setting(const stored_table *settings, size_t row, report_chart *chart)
-{
-    const struct {
-        const char *key;
-        char *place;
-        size_t size;
-    } ours[] = {{"title", chart->title, sizeof chart->title},
-                {"footer", chart->footer, sizeof chart->footer},
-                {"again", chart->again, sizeof chart->again}};
-    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
-        if (strcmp(table_text(settings, row, "key"), ours[i].key) == 0) {
-            text_copy(ours[i].place, ours[i].size, table_text(settings, row, "text"));
-            return true;
-        }
-    return false;
-}
-
 /* data/STEM.tsv of the table chart, data/STEM_more.tsv of chart_more. */
-static void save_table(const stored_table *table, const char *name, const char *mark,
-                       const char *directory, report_chart *chart)
+static void save_table(const stored_table *table, const char *name, const report_chart *chart,
+                       const char *directory)
 {
     char file[64 + STEM_LENGTH], path[512];
-    const bool settings = strcmp(name, "chart_settings") == 0;
-    text_buffer rows = {0}, out = {0};
+    text_buffer out = {0};
     for (size_t i = 0; i < table->columns; i++)
         text_format(&out, "%s%s", i ? "\t" : "", table->names[i]);
     text_add(&out, "\n");
-    for (size_t row = 0; row < table->rows; row++) {
-        if (settings && take_setting(table, row, chart))
-            continue;
-        for (size_t i = 0; i < table->columns; i++) {
-            text_add(&rows, i ? "\t" : "");
-            add_cell(&table->cells[row * table->columns + i], &rows);
-        }
-        text_add(&rows, "\n");
+    for (size_t i = 0; i < table->rows * table->columns; i++) {
+        add_cell(&table->cells[i], &out);
+        text_add(&out, (i + 1) % table->columns ? "\t" : "\n");
     }
-    if (settings) {
-        size_t length = strlen(chart->title);
-        if (mark[0] && chart->kind->of_report)
-            snprintf(chart->title + length, sizeof chart->title - length, ", %s", mark);
-        clean_format(&out, FORM_GNUPLOT, "title\t0\t%s\nfooter\t0\t%s\n", chart->title,
-                     chart->footer);
-    }
-    text_add(&out, rows.bytes ? rows.bytes : "");
-    text_free(&rows);
     snprintf(file, sizeof file, "data/%s%.40s", chart->stem, name + strlen("chart"));
     report_path(path, directory, file, ".tsv");
     write_whole_file(path, &out);
@@ -103,22 +70,41 @@ void chart_prepare(result_store *store, const chart_kind *kind, const char *mark
     *chart = (report_chart){.kind = kind};
     snprintf(chart->stem, sizeof chart->stem, "%s%s%s", kind->stem, mark[0] ? "_" : "", mark);
     snprintf(chart->title, sizeof chart->title, "%s", kind->title);
-    text_copy(chart->footer, sizeof chart->footer, footer);
     store_scratch_begin(store);
     store_script(store, kind->sql);
+    /* The settings that have a place of their own in the chart, unless there is nothing to draw. */
+    stored_table own = store_ask(
+        store,
+        "SELECT coalesce((SELECT text FROM chart_settings WHERE key = 'title'), ?1) AS title, "
+        "coalesce((SELECT text FROM chart_settings WHERE key = 'footer'), ?2) AS footer, "
+        "(SELECT text FROM chart_settings WHERE key = 'again') AS again FROM chart LIMIT 1",
+        "ss", kind->title, footer);
     stored_table names = store_ask(store,
                                    "SELECT name FROM sqlite_temp_schema WHERE type = 'table' AND "
                                    "name GLOB 'chart*'",
                                    "");
-    for (size_t i = 0; i < names.rows && !chart->reason[0]; i++) {
+    if (own.rows == 0) {
+        snprintf(chart->reason, sizeof chart->reason, "%s", kind->needs);
+    } else {
+        snprintf(chart->title, sizeof chart->title, "%s%s%s", table_text(&own, 0, "title"),
+                 mark[0] && kind->of_report ? ", " : "", kind->of_report ? mark : "");
+        text_copy(chart->footer, sizeof chart->footer, table_text(&own, 0, "footer"));
+        text_copy(chart->again, sizeof chart->again, table_text(&own, 0, "again"));
+    }
+    for (size_t i = 0; i < names.rows && own.rows > 0; i++) {
         const char *name = table_text(&names, i, "name");
-        stored_table table = store_get_table(store, name);
-        if (table.rows == 0 && strcmp(name, "chart") == 0)
-            snprintf(chart->reason, sizeof chart->reason, "%s", kind->needs);
-        else
-            save_table(&table, name, mark, directory, chart);
+        stored_table table =
+            strcmp(name, "chart_settings") != 0
+                ? store_get_table(store, name)
+                : store_ask(store,
+                            "SELECT 'title' AS key, 0 AS number, ?1 AS text UNION ALL "
+                            "SELECT 'footer', 0, ?2 UNION ALL SELECT * FROM chart_settings "
+                            "WHERE key NOT IN ('title', 'footer', 'again')",
+                            "ss", chart->title, chart->footer);
+        save_table(&table, name, chart, directory);
         stored_table_free(&table);
     }
+    stored_table_free(&own);
     stored_table_free(&names);
     store_scratch_end(store);
 }
