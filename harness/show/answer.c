@@ -309,26 +309,25 @@ static void make_rows(const run_view *view, run_answer *answer)
         if (standing->dtype != answer->dtype)
             continue;
         const ranked_kernel *ranked = ranked_of(&answer->ranking, standing->kernel);
-        answer->rows[answer->count++] =
-            (answer_row){.kernel = standing->kernel,
-                         .standing = standing,
-                         .ranked = ranked ? ranked : &none,
-                         .all = all,
-                         .label = descriptor_word(view->kernels, standing->kernel, "label"),
-                         .reproducible = reproducible_stored(view->kernels, standing->kernel),
-                         .relative = NAN,
-                         .speedup = NAN};
+        answer_row *row = &answer->rows[answer->count++];
+        *row = (answer_row){.kernel = standing->kernel,
+                            .standing = standing,
+                            .ranked = ranked ? ranked : &none,
+                            .all = all,
+                            .label = descriptor_word(view->kernels, standing->kernel, "label"),
+                            .reproducible = reproducible_stored(view->kernels, standing->kernel),
+                            .relative = NAN,
+                            .speedup = NAN};
         answer->cases = all->judged > answer->cases ? all->judged : answer->cases;
+        for (size_t k = 0; k < view->cases.count; k++) {
+            const stored_case *own = &view->cases.cases[k];
+            const bool mine = strcmp(own->key.kernel, standing->kernel) == 0;
+            const size_t column = mine ? find_column(answer, own) : ANSWER_COLUMNS;
+            if (column < answer->column_count)
+                row->cells[column] = own;
+        }
+        row->at_key = row->cells[answer->key];
     }
-    for (size_t i = 0; i < view->cases.count; i++) {
-        const stored_case *own = &view->cases.cases[i];
-        const size_t column = find_column(answer, own);
-        for (size_t row = 0; row < answer->count && column < answer->column_count; row++)
-            if (strcmp(answer->rows[row].kernel, own->key.kernel) == 0)
-                answer->rows[row].cells[column] = own;
-    }
-    for (size_t row = 0; row < answer->count; row++)
-        answer->rows[row].at_key = answer->rows[row].cells[answer->key];
     qsort(answer->rows, answer->count, sizeof *answer->rows, by_speed);
 }
 
@@ -374,7 +373,7 @@ static void find_untold(run_answer *answer, int of)
     for (size_t i = 0; first && i < ranking->count; i++) {
         const ranked_kernel *own = &ranking->kernels[i];
         const answer_row *row = row_of(answer, own);
-        bool sooner = of == OF_ALL ? own->sooner_than_fastest : own->sooner_than_best;
+        bool sooner = row && (of == OF_ALL ? own->sooner_than_fastest : own->sooner_than_best);
         if (row && (own == first || sooner) && answer->untold_count[of] < UNTOLD_MOST)
             answer->untold[of][answer->untold_count[of]++] = row;
     }
@@ -686,7 +685,7 @@ static void add_accuracy(const run_answer *answer, const answer_row *row, text_b
     if (answer->proven) {
         clean_format(out, FORM_LINE, "; %s is proven to stay within ", answer->proven->kernel);
         text_format(out, "%g row ULP and takes %s times as long", STANDING_ROW_ULP,
-                    answer_times(answer->proven->relative / answer->recommended->relative, times));
+                    answer_times(answer->proven->relative / row->relative, times));
     }
     text_add(out, ".\n");
 }
@@ -708,7 +707,7 @@ static void add_faster(const run_answer *answer, text_buffer *out)
     }
     bool costs =
         fastest && own && fastest != own && fastest != answer->tuned && !fastest->ranked->near;
-    if (answer->tuned)
+    if (answer->tuned && own)
         clean_format(out, FORM_LINE,
                      "%s is %s times as fast and accurate enough, but %s does not dispatch to it%s",
                      answer->tuned->kernel,

@@ -11,11 +11,7 @@
 #define LNBENCH_CHART_H
 
 #include "base/output.h"
-#include "base/arena.h"
-#include "base/program.h"
-#include "base/text.h"
 #include "store/store.h"
-#include <stdio.h>
 
 enum { STEM_LENGTH = 32, REASON_LENGTH = 200, TITLE_LENGTH = 160 };
 

@@ -231,7 +231,7 @@ static void run_jobs(gnuplot_job *jobs, size_t count, const char *plots_director
             gnuplot_start(&jobs[begun++], plots_directory, memory);
         if (ended < begun) {
             gnuplot_end(&jobs[ended]);
-        } else {
+        } else if (last) {
             jobs[ended].result = last->result;
             memcpy(jobs[ended].note, last->note, sizeof last->note);
         }
@@ -282,13 +282,12 @@ void charts_draw(report_chart *charts, size_t count, const char *plots_directory
 
 enum { ALONE = 2 }; /* of the formats */
 
-/* NULL: there is none. */
 static const chart_kind *kind_named(const char *name)
 {
     for (size_t i = 0; i < chart_count; i++)
         if (strcmp(chart_list[i].stem, name) == 0)
             return &chart_list[i];
-    return NULL;
+    die(EXIT_CODE_USAGE, "--draw '%.60s': no such chart (docs/publish.md lists them)", name);
 }
 
 /* Draws until gnuplot fails on one, whose job this is then; prints the paths. */
@@ -356,7 +355,5 @@ void charts_draw_alone(const char *name, size_t count, chart_input *put, const v
 void charts_draw_again(const char *name, const char *directory, const output_file *out)
 {
     const word_list stems = {&name, 1};
-    if (!kind_named(name))
-        die(EXIT_CODE_USAGE, "--draw '%.60s': no such chart (docs/publish.md lists them)", name);
-    draw_stems(directory, &stems, name, FORMATS, false, out);
+    draw_stems(directory, &stems, kind_named(name)->stem, FORMATS, false, out);
 }
