@@ -1,7 +1,6 @@
-"""Builds the wheel for `pip install ./python`: C libraries and program by CMake, beside the package.
+"""Builds the wheel for `pip install ./python` (PEP 517): C libraries and program by CMake, beside the package.
 
-It needs nothing but the standard library, so that any python3 does and nothing is fetched for it (PEP 517).
-It uses the build in build/release, or the one that LNBENCH_BUILD names; where there is none, it compiles.
+It uses the build in build/release, or the one that LNBENCH_BUILD names, or compiles; Python's standard library is enough.
 """
 import base64
 import hashlib
