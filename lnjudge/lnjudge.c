@@ -463,9 +463,9 @@ static bool run_rows(kernel_session *session, call_tensors *of, size_t first, wo
     die_caught_by = kept;
     session->stopped |= status == LNJUDGE_STOP;
     if (status == LNJUDGE_STOP)
-        return blame(reply, VERDICT_LOST, "stopped");
+        return blame(reply, VERDICT_MISSING, "stopped");
     if (status == LN_ERROR_UNSUPPORTED)
-        return blame(reply, VERDICT_DECLINED, "it says so");
+        return blame(reply, VERDICT_UNSUPPORTED, "it says so");
     if (status != 0)
         return blame(reply, VERDICT_CRASHED, "returned %d", status);
     for (size_t i = 0; i < of->what->count; i++)
@@ -505,7 +505,7 @@ static bool ask_in_process(kernel_runner *runner, const work_order *order, doubl
     (void)deadline_seconds;
     *reply = (worker_reply){.kind = REPLY_DONE};
     if (session->stopped)
-        return blame(reply, VERDICT_LOST, "stopped");
+        return blame(reply, VERDICT_MISSING, "stopped");
     if (order->kind ==
         ORDER_SUPPORTS) { /* a function says so in a call, and takes one convention */
         reply->value = 1;
@@ -515,9 +515,9 @@ static bool ask_in_process(kernel_runner *runner, const work_order *order, doubl
     for (size_t i = 0; i < question->hidden_count; i++)
         takes |= question->hidden[i] == order->problem.hidden;
     if (!takes)
-        return blame(reply, VERDICT_DECLINED, "it takes no such size");
+        return blame(reply, VERDICT_UNSUPPORTED, "it takes no such size");
     if (order->at.tensors[ROLE_RESIDUAL] >= 0 && (question->traits & LNJUDGE_NO_RESIDUAL))
-        return blame(reply, VERDICT_DECLINED, "it takes no residual");
+        return blame(reply, VERDICT_UNSUPPORTED, "it takes no residual");
     const work_order placed = placed_order(order);
     ln_problem problem = order->problem;
     call_tensors tensors;
@@ -640,7 +640,7 @@ static void run_family(kernel_session *session, const char *input, size_t hidden
 static void run_problem(kernel_session *session, size_t index)
 {
     combination asked = combinations_at(session->combinations, index);
-    case_judgement judgement, all = {.verdict.kind = VERDICT_RIGHT};
+    case_judgement judgement, all = {.verdict.kind = VERDICT_PASS};
     char words[256], factors[256];
     combination_without(&asked, session->kernel.facts.traits);
     combination_block(session->judge, &asked, session->question.storage, session->question.param,
@@ -725,12 +725,12 @@ static void begin(const lnjudge_question *given, kernel_session *session)
         /* Under the convention of the question alone. */
         session->combinations = combinations_make(
             &session->memory,
-            &(combinations_asked){.plain = question->convention,
-                                  .alone = true,
-                                  .seed = question->seed,
-                                  .quick = these,
-                                  .hidden = question->hidden,
-                                  .hidden_count = these ? question->hidden_count : 0});
+            &(combinations_request){.plain = question->convention,
+                                    .alone = true,
+                                    .seed = question->seed,
+                                    .quick = these,
+                                    .hidden = question->hidden,
+                                    .hidden_count = these ? question->hidden_count : 0});
         session->count += combinations_count(session->combinations);
         session->covering = (covering_run){
             .judge = session->judge, .kernel = &session->kernel, .first = &question->convention};
@@ -763,9 +763,9 @@ static bool wants_step(kernel_session *session, double max_row_ulp)
 }
 
 /* A size of the question that the kernel does not take was not judged, so it does not pass. */
-static void refuse_declined(lnjudge_report *report, size_t hidden)
+static void refuse_unsupported(lnjudge_report *report, size_t hidden)
 {
-    const char *declined = verdict_word(VERDICT_DECLINED);
+    const char *declined = verdict_word(VERDICT_UNSUPPORTED);
     for (size_t i = 0; i < report->count; i++)
         if (strcmp(report->cases[i].check, "rows") == 0 && report->cases[i].hidden == hidden &&
             strcmp(report->cases[i].verdict, declined) != 0)
@@ -789,7 +789,7 @@ static void conclude(kernel_session *session)
     lnjudge_report *report = &session->report;
     if (session->done == session->count && session->question.entry == 0)
         for (size_t i = 0; i < session->question.hidden_count; i++)
-            refuse_declined(report, session->question.hidden[i]);
+            refuse_unsupported(report, session->question.hidden[i]);
     choose_worst(report);
     if (report->count > 0 &&
         covering_run_mistake(&session->covering, &session->question.convention, why))

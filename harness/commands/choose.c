@@ -191,7 +191,7 @@ static int64_t measure(choosing *all, const char *command_line)
         die(EXIT_CODE_INTERRUPTED, "interrupted: what was measured is kept");
     char hint[64];
     snprintf(hint, sizeof hint, "lnbench report --run %lld says more ", (long long)run.id);
-    run_check_missing(settings, run.counts.lost, session.gave_up, hint);
+    run_check_missing(settings, run.counts.missing, session.gave_up, hint);
     return run.id;
 }
 
@@ -232,7 +232,7 @@ static void gather(choosing *all, const char *command_line)
         own->standings = store_standings(all->store, run);
         own->ranking = store_recommend(all->store, &own->wanted);
         if (i == 0 || run != all->choices[i - 1].run.id)
-            all->missing += own->run.counts.lost + (own->run.state != RUN_COMPLETE);
+            all->missing += own->run.counts.missing + (own->run.state != RUN_COMPLETE);
         for (size_t k = 0; k < own->ranking.count; k++) {
             const ranked_kernel *other = &own->ranking.kernels[k];
             own->noisy |= other->sooner_than_best;

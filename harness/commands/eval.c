@@ -453,7 +453,7 @@ static exit_code evaluate(const eval_state *state)
     show_result(state, judge, &judgement);
     exit_code code = verdict_exit_code(&judgement.verdict);
     /* One kernel was asked for: that it can't run here is then no side remark. */
-    if (judgement.verdict.kind == VERDICT_DECLINED)
+    if (judgement.verdict.kind == VERDICT_UNSUPPORTED)
         code = EXIT_CODE_ENVIRONMENT;
     if (judgement.metrics.elements == 0)
         die(code, "%s: %s%s%s%s", options->kernel,
@@ -510,7 +510,7 @@ static exit_code evaluate_gradients(const eval_state *state)
         const case_verdict verdict = {.kind = own->mismatches            ? VERDICT_WRONG_CLASS
                                               : own->row_ulp_max > limit ? VERDICT_INACCURATE
                                               : isinf(limit)             ? VERDICT_NOT_JUDGED
-                                                                         : VERDICT_RIGHT};
+                                                                         : VERDICT_PASS};
         if (!gradients[i])
             continue;
         code = worse_exit_code(code, verdict_exit_code(&verdict));

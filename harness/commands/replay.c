@@ -264,10 +264,10 @@ static bool replay_rows(replayer *own, const kernel_entry *kernel, const stored_
  * there is no such task. */
 static bool prepare_task(replayer *own, const kernel_entry *kernel, const case_key *key)
 {
-    const combinations_asked asked = {.plain = own->convention,
-                                      .alone = own->named & OPERATION_BIT(key->operation),
-                                      .seed = own->judge->settings.seed,
-                                      .quick = own->quick};
+    const combinations_request asked = {.plain = own->convention,
+                                        .alone = own->named & OPERATION_BIT(key->operation),
+                                        .seed = own->judge->settings.seed,
+                                        .quick = own->quick};
     const size_t check = word_find(key->input, check_names, CHECK_COUNT);
     size_t rows, hidden;
     if (own->of.input[0])
@@ -457,7 +457,7 @@ static void note_result(replay_state *state, const kernel_entry *kernel, const c
         die(EXIT_CODE_INTERRUPTED, "interrupted");
     state->count++;
     state->reproduced += result->reproduces;
-    state->absent += result->now.verdict.kind == VERDICT_DECLINED;
+    state->absent += result->now.verdict.kind == VERDICT_UNSUPPORTED;
     state->failed |=
         !result->reproduces && verdict_exit_code(&result->now.verdict) == EXIT_CODE_KERNEL_FAILED;
     add_replayed(state->rows, what, name, convention, hidden,
@@ -772,7 +772,7 @@ static void derive(verify_lane *lane, stored_error *own)
         snprintf(reason, sizeof reason, KERNEL_IS_MISSING, name);
     else if (!replay_case(&lane->own, kernel, own->stored, NULL, &result))
         snprintf(reason, sizeof reason, "%s", result.note);
-    else if (result.now.verdict.kind == VERDICT_DECLINED)
+    else if (result.now.verdict.kind == VERDICT_UNSUPPORTED)
         verdict_describe(&result.now.verdict, reason, sizeof reason);
     else if (lane->elsewhere && !result.reproduces && kernel_is_call(kernels, name) &&
              !reproducible_everywhere(kernels, name))

@@ -185,7 +185,7 @@ static void resume_run(run_session *session, const char *database)
     stored_run *runs;
     for (size_t i = store_runs(session->store, &runs); i-- > 0;)
         if (!runs[i].imported && strcmp(runs[i].command, "run") == 0 &&
-            (runs[i].state != RUN_COMPLETE || runs[i].counts.lost > 0))
+            (runs[i].state != RUN_COMPLETE || runs[i].counts.missing > 0))
             die(EXIT_CODE_USAGE,
                 "run %lld is unfinished, and of another plan: go on with it by '%s%s', or leave "
                 "out --resume to begin a new run",
@@ -223,7 +223,7 @@ static size_t show_run(run_session *session, const run_options *options, bool fi
     char words[256];
     run_view view = view_load(session->store, session->run);
     session->worst = worse_exit_code(session->worst, view_exit_code(&view));
-    const size_t missing = view.run.counts.lost;
+    const size_t missing = view.run.counts.missing;
     result_show(&options->shown, &view, options->run.database, &options->run.plugins, out);
     output_aside(out, "stored  run %lld in %s", (long long)session->run, options->run.database);
     if (is_text) {

@@ -338,7 +338,7 @@ void blame_load(const kernel_entry *kernel, case_judgement *judgement)
     bool wrong = verdict_is_limit(found.kind) || found.kind == VERDICT_INACCURATE ||
                  found.kind == VERDICT_WRONG_CLASS;
     if (!kernel->set_at_load[0] ||
-        !(wrong || found.kind == VERDICT_RIGHT || found.kind == VERDICT_RIGHT_NO_BOUND))
+        !(wrong || found.kind == VERDICT_PASS || found.kind == VERDICT_PASS_NO_BOUND))
         return;
     if (wrong)
         verdict_describe(&found, described, sizeof described);
@@ -359,7 +359,7 @@ void judge_add_figures(case_judgement *all, const case_judgement *one)
 void judge_kernel(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
                   case_judgement *judgement)
 {
-    row_findings findings = {.verdict.kind = VERDICT_RIGHT};
+    row_findings findings = {.verdict.kind = VERDICT_PASS};
     work_order orders[2] = {judge_order(LAYOUT_TIMED, block, kernel),
                             judge_order(LAYOUT_BEHIND, block, kernel)};
     const operation *what = operations[block->operation];
@@ -394,7 +394,7 @@ void judge_kernel(row_judge *judge, const judge_block *block, const kernel_entry
             judge_statistics(judge, block, row, &kind, &findings);
         judge_measure(judge, &head, judge->computed, has_bound, given, judgement);
         judge_conclude(judge, &head, has_bound, &findings, judgement);
-        if (judge->upper_halves && judgement->verdict.kind <= VERDICT_RIGHT_NO_BOUND)
+        if (judge->upper_halves && judgement->verdict.kind <= VERDICT_PASS_NO_BOUND)
             verdict_say(&judgement->verdict,
                         SPEED_TRAP "it leaves the upper halves of vector registers in use, which "
                                    "slows SSE code down (vzeroupper is missing)");
@@ -417,7 +417,7 @@ void judge_promise(const judge_block *block, const kernel_entry *call, const cha
     if (isinf(promised) || (found->mismatches == 0 && !(found->row_ulp_max > promised)))
         return;
     if (found->mismatches > 0) {
-        if (judgement->verdict.kind == VERDICT_LIMIT_CLASS)
+        if (judgement->verdict.kind == VERDICT_TYPE_LIMITED_CLASS)
             judgement->verdict.kind = VERDICT_WRONG_CLASS;
         return;
     }
@@ -434,7 +434,7 @@ void judge_score(row_judge *judge, const judge_block *block, const kernel_entry 
     work_order order = judge_order(LAYOUT_TIMED, block, kernel);
     bool has_bound = false;
     size_t column;
-    *verdict = (struct case_verdict){.kind = VERDICT_RIGHT};
+    *verdict = (struct case_verdict){.kind = VERDICT_PASS};
     judge_reserve(judge, block);
     if (!judge_bounds(judge, block, kernel, &has_bound, verdict) ||
         !judge_run(judge, block, kernel, &order, judge->computed, verdict))

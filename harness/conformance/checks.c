@@ -406,7 +406,7 @@ static void examine_calls(row_judge *judge, const conformance_block *asked,
     const judge_block *block = &asked->block;
     const bool all = block->inputs[ROLE_RESIDUAL];
     work_order order = worker_order(asked->period ? ORDER_CALL_LARGE : ORDER_GROW, kernel);
-    row_findings findings = {.verdict.kind = VERDICT_RIGHT};
+    row_findings findings = {.verdict.kind = VERDICT_PASS};
     const size_t result = operations[block->operation]->result;
     double more = 0;
     worker_reply answer;
@@ -444,7 +444,7 @@ static void examine_calls(row_judge *judge, const conformance_block *asked,
 static void examine_plain(row_judge *judge, const struct shape *shape, const judge_block *head,
                           const kernel_entry *kernel, case_judgement *judgement)
 {
-    row_findings findings = {.verdict.kind = VERDICT_RIGHT};
+    row_findings findings = {.verdict.kind = VERDICT_PASS};
     judge_block shown = *head;
     bool has_bound, in_place = !(kernel->facts.traits & LN_TRAIT_NOT_IN_PLACE);
     shown.memory = (arena){0};
@@ -472,20 +472,20 @@ static void add_up(case_judgement *all, const case_judgement *one, const judge_b
                    size_t rows, size_t *judged)
 {
     const case_verdict *verdict = &one->verdict;
-    if (verdict->kind == VERDICT_DECLINED) {
+    if (verdict->kind == VERDICT_UNSUPPORTED) {
         if (*judged == 0)
             all->verdict = *verdict;
         return;
     }
     if ((*judged)++ == 0)
-        all->verdict = (case_verdict){.kind = VERDICT_RIGHT};
+        all->verdict = (case_verdict){.kind = VERDICT_PASS};
     bool first = verdict_is_right(all->verdict.kind) && !verdict_is_right(verdict->kind);
     if (first || (!verdict_is_fault(all->verdict.kind) && verdict_is_fault(verdict->kind))) {
         all->verdict = *verdict;
         verdict_say(&all->verdict, "%zux%zu%s%s: %s", rows, block->hidden,
                     block->inputs[ROLE_RESIDUAL] ? " with a residual" : "",
                     block->inputs[ROLE_GAMMA] ? "" : " without gamma", verdict->detail);
-    } else if (all->verdict.kind == VERDICT_RIGHT && verdict_is_right(verdict->kind)) {
+    } else if (all->verdict.kind == VERDICT_PASS && verdict_is_right(verdict->kind)) {
         all->verdict.kind = verdict->kind;
     }
     judge_add_figures(all, one);
@@ -503,7 +503,7 @@ static void run_blocks(row_judge *judge, const conformance_blocks *blocks,
         const struct shape *shape = shape_of(&blocks->task, i);
         case_judgement one = {.bound_row_ulp = NAN, .output_hash = HASH_START};
         one.metrics.row_ulp_max = NAN;
-        one.verdict.kind = VERDICT_RIGHT;
+        one.verdict.kind = VERDICT_PASS;
         if (shape && shape->step == 0)
             examine_plain(judge, shape, &asked->block, kernel, &one);
         else if (blocks->task.check == CHECK_EXACT)
@@ -517,14 +517,14 @@ static void run_blocks(row_judge *judge, const conformance_blocks *blocks,
             if (sscanf(one.verdict.detail, "row %zu%n", &row, &length) == 1 && row < count)
                 verdict_say(&one.verdict, "row %zu%s", rows[row], one.verdict.detail + length);
         }
-        if (one.verdict.kind == VERDICT_LOST)
+        if (one.verdict.kind == VERDICT_MISSING)
             lost = one.verdict;
         else
             add_up(judgement, &one, &asked->block, shape ? shape->rows : asked->block.rows,
                    &judged);
         over = verdict_is_fault(one.verdict.kind);
     }
-    if (lost.kind == VERDICT_LOST && !over)
+    if (lost.kind == VERDICT_MISSING && !over)
         judgement->verdict = lost;
 }
 
@@ -533,7 +533,7 @@ void conformance_examine(row_judge *judge, const conformance_blocks *blocks,
 {
     *judgement = (case_judgement){.bound_row_ulp = NAN, .output_hash = HASH_START};
     judgement->metrics.row_ulp_max = NAN;
-    judgement->verdict.kind = VERDICT_RIGHT;
+    judgement->verdict.kind = VERDICT_PASS;
     (blocks->task.check == CHECK_COMBINATIONS ? run_combinations : run_blocks)(judge, blocks,
                                                                                kernel, judgement);
     blame_load(kernel, judgement);

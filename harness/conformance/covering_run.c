@@ -67,7 +67,7 @@ static void ask_once(covering_run *run, const combination *asked, const judge_bl
     row_judge *judge = run->judge;
     const kernel_facts *facts = &run->kernel->facts;
     const operation *what = operations[facts->operation];
-    row_findings findings = {.verdict.kind = VERDICT_RIGHT};
+    row_findings findings = {.verdict.kind = VERDICT_PASS};
     judge_block own = {0};
     if (!block) {
         combination_block(judge, asked, facts->storage, facts->param, &own);
@@ -75,7 +75,7 @@ static void ask_once(covering_run *run, const combination *asked, const judge_bl
     }
     const judge_block head = judge_head(block);
     work_order order = order_of(run, asked, block);
-    *judgement = (case_judgement){.bound_row_ulp = NAN, .verdict.kind = VERDICT_RIGHT};
+    *judgement = (case_judgement){.bound_row_ulp = NAN, .verdict.kind = VERDICT_PASS};
     judge_reserve(judge, block);
     if (judge_bounds(judge, block, run->kernel, &run->has_bound, &judgement->verdict) &&
         judge_run(judge, block, run->kernel, &order, judge->computed, &judgement->verdict)) {
@@ -161,9 +161,9 @@ void covering_run_ask(covering_run *run, combination *asked, const judge_block *
 {
     const bool less = combination_without(asked, run->kernel->facts.traits);
     ask_once(run, asked, less ? NULL : block, judgement);
-    while (judgement->verdict.kind == VERDICT_DECLINED && take_less(run, asked))
+    while (judgement->verdict.kind == VERDICT_UNSUPPORTED && take_less(run, asked))
         ask_once(run, asked, NULL, judgement);
-    run->declined += judgement->verdict.kind == VERDICT_DECLINED;
+    run->declined += judgement->verdict.kind == VERDICT_UNSUPPORTED;
     run->judged += verdict_is_judged(judgement->verdict.kind);
     covering_run_note(run, combination_problem(asked, LN_F32, LN_F32).hidden, judgement);
 }
@@ -233,7 +233,7 @@ static void add_up(covering_run *run, const combination *asked, const case_judge
                    case_judgement *all)
 {
     const case_verdict *verdict = &one->verdict;
-    if (verdict->kind == VERDICT_DECLINED) {
+    if (verdict->kind == VERDICT_UNSUPPORTED) {
         if (run->judged == 0)
             all->verdict = *verdict;
         return;
@@ -246,8 +246,8 @@ static void add_up(covering_run *run, const combination *asked, const case_judge
             (run->limits.count++ ? run->limits.factors : UINT64_MAX) & combination_factors(asked);
     }
     if (verdict_is_limit(verdict->kind) || verdict_is_right(verdict->kind)) {
-        bool bare = verdict->kind != VERDICT_RIGHT || all->verdict.kind == VERDICT_RIGHT_NO_BOUND;
-        all->verdict = (case_verdict){.kind = bare ? VERDICT_RIGHT_NO_BOUND : VERDICT_RIGHT};
+        bool bare = verdict->kind != VERDICT_PASS || all->verdict.kind == VERDICT_PASS_NO_BOUND;
+        all->verdict = (case_verdict){.kind = bare ? VERDICT_PASS_NO_BOUND : VERDICT_PASS};
     }
 }
 
@@ -289,7 +289,7 @@ void run_combinations(row_judge *judge, const conformance_blocks *blocks,
         add_up(&run, &asked, &one, judgement);
         enough =
             *kind == VERDICT_CRASHED || *kind == VERDICT_OVERRUN || *kind == VERDICT_TIMEOUT ||
-            *kind == VERDICT_LOST ||
+            *kind == VERDICT_MISSING ||
             (found.seen.count >= FAULTS_MOST && found.verdict.kind != VERDICT_NONDETERMINISTIC);
     }
     if (found.seen.count > 0) {
@@ -302,7 +302,7 @@ void run_combinations(row_judge *judge, const conformance_blocks *blocks,
                     found.verdict.detail);
         found.seen.mistakes = run.mistakes;
         judgement->faults = found.seen;
-    } else if (one.verdict.kind == VERDICT_LOST) {
+    } else if (one.verdict.kind == VERDICT_MISSING) {
         judgement->verdict = one.verdict;
     } else {
         covering_run_conclude(&run, &judgement->verdict);

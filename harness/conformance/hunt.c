@@ -277,7 +277,7 @@ static bool find_failure(hill_climb *climb, const case_verdict *verdict)
     size_t row_bytes = climb->row_bytes, culprit = BATCH;
     row_score score;
     climb->failed = climb->ended = true;
-    if (verdict->kind == VERDICT_DECLINED || verdict->kind == VERDICT_LOST)
+    if (verdict->kind == VERDICT_UNSUPPORTED || verdict->kind == VERDICT_MISSING)
         die(EXIT_CODE_ENVIRONMENT, "%s: %s: %s", hunt->settings.kernel,
             verdict_phrase(verdict->kind), verdict->detail);
     for (size_t row = 0; culprit == BATCH && row < BATCH; row++) {
@@ -288,7 +288,7 @@ static bool find_failure(hill_climb *climb, const case_verdict *verdict)
         judge_block_free(&block);
         if (interrupted())
             return false;
-        if (alone.kind != VERDICT_RIGHT)
+        if (alone.kind != VERDICT_PASS)
             culprit = row;
     }
     return culprit < BATCH ? make_find(climb, climb->batch + culprit * row_bytes, 1, INFINITY)
@@ -303,7 +303,7 @@ static bool make_step(hill_climb *climb)
     hunt_state *hunt = climb->hunt;
     const hunt_settings *settings = &hunt->settings;
     row_score scores[BATCH];
-    case_verdict verdict = {.kind = VERDICT_RIGHT};
+    case_verdict verdict = {.kind = VERDICT_PASS};
     size_t best = 0;
     double score = -INFINITY;
     for (size_t row = 0; row < BATCH; row++) {
@@ -315,7 +315,7 @@ static bool make_step(hill_climb *climb)
     }
     climb->steps++;
     hunt->rows += BATCH;
-    for (int turn = 0; turn == 0 || (turn == 1 && verdict.kind != VERDICT_RIGHT); turn++) {
+    for (int turn = 0; turn == 0 || (turn == 1 && verdict.kind != VERDICT_PASS); turn++) {
         judge_block block;
         block_of(hunt, climb->batch, BATCH, &block);
         judge_score(hunt->judge, &block, hunt->kernel, scores, &verdict);
@@ -323,7 +323,7 @@ static bool make_step(hill_climb *climb)
         if (interrupted())
             return false;
     }
-    if (verdict.kind != VERDICT_RIGHT)
+    if (verdict.kind != VERDICT_PASS)
         return find_failure(climb, &verdict);
     for (size_t row = 0; row < BATCH; row++) {
         /* A row does not count where a kernel's bound makes no claim. */

@@ -53,7 +53,7 @@ static bool run_setting(row_judge *judge, const judge_block *whole, const kernel
     block.results = NULL; /* bounds are not asked for */
     block.rows = how->rows ? how->rows : block.rows;
     *bytes = judge_bytes(&block);
-    *verdict = (case_verdict){.kind = VERDICT_RIGHT};
+    *verdict = (case_verdict){.kind = VERDICT_PASS};
     return judge_run(judge, &block, kernel, &order, computed, verdict);
 }
 
@@ -82,7 +82,7 @@ static bool run_settings(row_judge *judge, const judge_block *block, const kerne
             return true;
         }
         /* A setting that is refused is no difference. */
-        if (i == 0 || (verdict->kind != VERDICT_DECLINED && verdict->kind != VERDICT_LOST))
+        if (i == 0 || (verdict->kind != VERDICT_UNSUPPORTED && verdict->kind != VERDICT_MISSING))
             return false;
     }
     return true;
@@ -92,7 +92,7 @@ static bool run_settings(row_judge *judge, const judge_block *block, const kerne
 static bool measure_once(row_judge *judge, const judge_block blocks[INVARIANCE_HIDDEN],
                          const kernel_entry *kernel, invariance_result *found)
 {
-    case_verdict verdict = {.kind = VERDICT_RIGHT};
+    case_verdict verdict = {.kind = VERDICT_PASS};
     *found = (invariance_result){0};
     for (size_t i = 0; i < INVARIANCE_HIDDEN && !kernel->unsupported[0]; i++)
         if (!run_settings(judge, &blocks[i], kernel, &found->plain[i], found, &verdict)) {
@@ -157,7 +157,7 @@ bool timed_rows_begin(timed_rows *rows, row_judge *judge, const judge_block bloc
                       case_verdict *verdict)
 {
     *rows = (timed_rows){.blocks = blocks, .kernel = kernel, .judged = judged};
-    rows->verdict.kind = VERDICT_RIGHT;
+    rows->verdict.kind = VERDICT_PASS;
     for (size_t i = 0; i < TIMED_BLOCKS; i++) {
         judge_reserve(judge, &blocks[i]);
         if (!judge_bounds(judge, &blocks[i], kernel, &rows->has_bound, verdict))
@@ -201,13 +201,13 @@ void timed_rows_take(timed_rows *rows, row_judge *judge, const work_order *begin
         if (!hash_index_add_new(&rows->seen, hash_bytes(HASH_START, at, sizeof number + bytes)))
             continue;
         const size_t which = number / block->rows, row = number % block->rows;
-        row_findings here = {.verdict.kind = VERDICT_RIGHT}, all = {.verdict = rows->verdict};
+        row_findings here = {.verdict.kind = VERDICT_PASS}, all = {.verdict = rows->verdict};
         at += sizeof number;
         if (rows->has_bound)
             judge->bounds[row] = rows->bounds[which][row];
         judge_row(judge, &rows->blocks[which], at, row, &kind, &here);
         add_metrics(rows, &rows->blocks[which], row, at);
-        if (here.verdict.kind != VERDICT_RIGHT)
+        if (here.verdict.kind != VERDICT_PASS)
             judge_find(&all, here.verdict.kind, "as timed, where %zu rows repeat: %s", block->rows,
                        here.verdict.detail);
         rows->verdict = all.verdict;
@@ -224,9 +224,9 @@ bool timed_rows_judge(const timed_rows *rows, const row_judge *judge, case_judge
     metrics_gather_finish(rows->metrics, &judgement->metrics);
     judgement->metrics.mean_ulp_max = judged.mean_ulp_max; /* those are not given in timing */
     judgement->metrics.rstd_ulp_max = judged.rstd_ulp_max;
-    if (findings.verdict.kind == VERDICT_RIGHT_NO_BOUND && rows->verdict.kind != VERDICT_RIGHT)
-        findings.verdict.kind = VERDICT_RIGHT;
-    if (rows->verdict.kind != VERDICT_RIGHT)
+    if (findings.verdict.kind == VERDICT_PASS_NO_BOUND && rows->verdict.kind != VERDICT_PASS)
+        findings.verdict.kind = VERDICT_PASS;
+    if (rows->verdict.kind != VERDICT_PASS)
         judge_find(&findings, rows->verdict.kind, "%s", rows->verdict.detail);
     if (judgement->metrics.row_ulp_max > judge->settings.max_row_ulp)
         judge_find(&findings, VERDICT_INACCURATE, "row_ulp %.4g is above --max-row-ulp %g",

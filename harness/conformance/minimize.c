@@ -40,7 +40,7 @@ static verdict_kind ask_combination(narrowing *in, combination tried, bool *same
     const unsigned numbers =
         1u << VERDICT_INACCURATE | 1u << VERDICT_WRONG_CLASS | 1u << VERDICT_NONDETERMINISTIC;
     int times = in->verdict.kind == VERDICT_NONDETERMINISTIC ? RACES : 1;
-    case_judgement found = {.verdict.kind = VERDICT_LOST};
+    case_judgement found = {.verdict.kind = VERDICT_MISSING};
     *same = false;
     in->asked++;
     for (int i = 0; i < times && !*same && !interrupted(); i++) {
@@ -180,7 +180,7 @@ static verdict_kind ask_plain(narrowing *in, bool *same)
     in->plain_rows = plain.rows;
     make_usual(&plain);
     verdict_kind kind = ask_combination(in, plain, same);
-    if (kind != VERDICT_DECLINED || !own)
+    if (kind != VERDICT_UNSUPPORTED || !own)
         return kind;
     plain.instead = own;
     return ask_combination(in, plain, same);

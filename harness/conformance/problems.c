@@ -250,7 +250,7 @@ static void add_sizes(combination_set *set, size_t third)
 
 /* What the quick plan asks comes first. Of a kernel that takes some hidden sizes alone each problem has one of
  * them. */
-combination_set *combinations_make(arena *memory, const combinations_asked *asked)
+combination_set *combinations_make(arena *memory, const combinations_request *asked)
 {
     const ln_operation kind = asked->plain.operation;
     combination_set *set = arena_new(memory, combination_set, 1);

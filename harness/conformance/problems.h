@@ -152,18 +152,18 @@ enum { PARAMETER_NORMAL, PARAMETER_WHOLE, PARAMETER_SPECIAL, PARAMETER_EXTREME }
 
 /* ---- problems (problems.c) ---- */
 
-typedef struct combinations_asked {
+typedef struct combinations_request {
     ln_convention plain; /* whose operation it is */
     bool alone;          /* under it alone, and not on every level of its fields */
     uint64_t seed;
     bool quick;           /* the first of them alone */
     const size_t *hidden; /* the sizes that there are; */
     size_t hidden_count;  /* 0: all */
-} combinations_asked;
+} combinations_request;
 
 typedef struct combination_set combination_set;
 
-combination_set *combinations_make(arena *memory, const combinations_asked *asked);
+combination_set *combinations_make(arena *memory, const combinations_request *asked);
 
 /* The first 400 of the small array and a third of the hidden sizes, each with the levels of one of those;
  * then, but for the quick plan, the rest of both: every size up to 1100 and a sample of longer ones; and

@@ -6,7 +6,7 @@ void coverage_lose(coverage *covered, const char *what, const char *why)
     text_add(&name, what);
     if (why)
         text_format(&name, " (%s)", why);
-    covered->lost++;
+    covered->missing++;
     word_list_add(&covered->named, name.bytes);
     text_free(&name);
 }
@@ -14,14 +14,14 @@ void coverage_lose(coverage *covered, const char *what, const char *why)
 void coverage_add_line(text_buffer *out, const coverage *covered, const char *verb)
 {
     size_t shown = covered->named.count < COVERAGE_NAMED ? covered->named.count : COVERAGE_NAMED;
-    text_format(out, "requested %zu, %s %zu", covered->asked, verb, covered->done);
-    if (covered->declined > 0)
-        text_format(out, ", unsupported %zu", covered->declined);
-    text_format(out, ", missing %zu", covered->lost);
+    text_format(out, "requested %zu, %s %zu", covered->requested, verb, covered->done);
+    if (covered->unsupported > 0)
+        text_format(out, ", unsupported %zu", covered->unsupported);
+    text_format(out, ", missing %zu", covered->missing);
     for (size_t i = 0; i < shown; i++)
         text_format(out, "%s%s", i == 0 ? ": " : "; ", covered->named.words[i]);
-    if (shown > 0 && covered->lost > shown)
-        text_format(out, "; and %zu more", covered->lost - shown);
+    if (shown > 0 && covered->missing > shown)
+        text_format(out, "; and %zu more", covered->missing - shown);
 }
 
 json_t *list_words(const word_list *words)
@@ -34,9 +34,9 @@ json_t *list_words(const word_list *words)
 
 json_t *coverage_json(const coverage *covered, const char *verb)
 {
-    return json_pack("{s:I, s:I, s:I, s:I, s:o}", "requested", (json_int_t)covered->asked, verb,
-                     (json_int_t)covered->done, "unsupported", (json_int_t)covered->declined,
-                     "missing", (json_int_t)covered->lost, "missing_names",
+    return json_pack("{s:I, s:I, s:I, s:I, s:o}", "requested", (json_int_t)covered->requested, verb,
+                     (json_int_t)covered->done, "unsupported", (json_int_t)covered->unsupported,
+                     "missing", (json_int_t)covered->missing, "missing_names",
                      list_words(&covered->named));
 }
 

@@ -1,14 +1,14 @@
-/* What a command was asked for, what it did and what it lost: the exit code of every gate rests on it.
+/* What a command requested, what it did and what is missing: the exit code of every gate rests on it.
  *
- *     coverage covered = {.asked = 3, .done = 2};
+ *     coverage covered = {.requested = 3, .done = 2};
  *     coverage_lose(&covered, "bravo torch 4x64", "only in base");
  *     coverage_add_line(&out, &covered, "compared");
  *     // requested 3, compared 2, missing 1: bravo torch 4x64 (only in base)
  *     coverage_free(&covered);
  *
- * Every case that was asked for is one of these: done (there is a result, good or bad), declined
- * (its kernel says that it does not take the problem, or this CPU cannot run it), or lost (it
- * could run here and has no result). Lost is never fine.
+ * Every case that was requested is one of these: done (there is a result, good or bad), unsupported
+ * (its kernel says that it does not take the problem, or this CPU cannot run it), or missing (it
+ * could run here and has no result). Missing is never fine.
  */
 #ifndef LNBENCH_COVERAGE_H
 #define LNBENCH_COVERAGE_H
@@ -16,17 +16,17 @@
 #include "base/relation.h"
 #include "base/text.h"
 
-enum { COVERAGE_NAMED = 3 }; /* lost cases that a line names */
+enum { COVERAGE_NAMED = 3 }; /* missing cases that a line names */
 
 typedef struct coverage {
-    size_t asked, done, declined, lost;
-    word_list named; /* of what was lost: "bravo torch 4x64 (only in base)" */
+    size_t requested, done, unsupported, missing;
+    word_list named; /* of what is missing: "bravo torch 4x64 (only in base)" */
 } coverage;
 
-/* Counts one more as lost and names it. `why` may be NULL. */
+/* Counts one more as missing and names it. `why` may be NULL. */
 void coverage_lose(coverage *covered, const char *what, const char *why);
-/* One line without its end. `verb` says what was done: "judged", "compared". The number of declined
- * cases is left out if it is 0. The first few lost cases are named, the rest are counted. */
+/* One line without its end. `verb` says what was done: "judged", "compared". The number of unsupported
+ * cases is left out if it is 0. The first few missing cases are named, the rest are counted. */
 void coverage_add_line(text_buffer *out, const coverage *covered, const char *verb);
 /* {"requested", VERB, "unsupported", "missing", "missing_names"} */
 json_t *coverage_json(const coverage *covered, const char *verb);

@@ -12,10 +12,10 @@ static const struct {
     exit_code code;
 } verdicts[VERDICT_COUNT] = {
     [VERDICT_PENDING] = {NULL, "", "not judged", EXIT_CODE_FINE},
-    [VERDICT_RIGHT] = {WORD("pass"), EXIT_CODE_FINE},
-    [VERDICT_RIGHT_NO_BOUND] = {REASON("pass", "no bound"), EXIT_CODE_FINE},
-    [VERDICT_LIMIT] = {REASON("type-limited", "inaccurate"), EXIT_CODE_FINE},
-    [VERDICT_LIMIT_CLASS] = {REASON("type-limited", "wrong-class"), EXIT_CODE_FINE},
+    [VERDICT_PASS] = {WORD("pass"), EXIT_CODE_FINE},
+    [VERDICT_PASS_NO_BOUND] = {REASON("pass", "no bound"), EXIT_CODE_FINE},
+    [VERDICT_TYPE_LIMITED] = {REASON("type-limited", "inaccurate"), EXIT_CODE_FINE},
+    [VERDICT_TYPE_LIMITED_CLASS] = {REASON("type-limited", "wrong-class"), EXIT_CODE_FINE},
     [VERDICT_INACCURATE] = {REASON("fail", "inaccurate"), EXIT_CODE_ACCURACY},
     [VERDICT_WRONG_CLASS] = {REASON("fail", "wrong-class"), EXIT_CODE_ACCURACY},
     [VERDICT_OVERRUN] = {REASON("fail", "overrun"), EXIT_CODE_KERNEL_FAILED},
@@ -24,8 +24,8 @@ static const struct {
     [VERDICT_NONDETERMINISTIC] = {REASON("fail", "nondeterministic"), EXIT_CODE_KERNEL_FAILED},
     [VERDICT_CRASHED] = {REASON("fail", "crashed"), EXIT_CODE_KERNEL_FAILED},
     [VERDICT_TIMEOUT] = {REASON("fail", "timeout"), EXIT_CODE_KERNEL_FAILED},
-    [VERDICT_DECLINED] = {WORD("unsupported"), EXIT_CODE_FINE},
-    [VERDICT_LOST] = {WORD("missing"), EXIT_CODE_FINE},
+    [VERDICT_UNSUPPORTED] = {WORD("unsupported"), EXIT_CODE_FINE},
+    [VERDICT_MISSING] = {WORD("missing"), EXIT_CODE_FINE},
     [VERDICT_NOT_JUDGED] = {NULL, "", "not judged", EXIT_CODE_INCONCLUSIVE},
 };
 
@@ -60,17 +60,17 @@ bool verdict_from_words(const char *word, const char *reason, verdict_kind *kind
 
 bool verdict_is_right(verdict_kind kind)
 {
-    return kind == VERDICT_RIGHT || kind == VERDICT_RIGHT_NO_BOUND;
+    return kind == VERDICT_PASS || kind == VERDICT_PASS_NO_BOUND;
 }
 
 bool verdict_is_limit(verdict_kind kind)
 {
-    return kind == VERDICT_LIMIT || kind == VERDICT_LIMIT_CLASS;
+    return kind == VERDICT_TYPE_LIMITED || kind == VERDICT_TYPE_LIMITED_CLASS;
 }
 
 bool verdict_is_judged(verdict_kind kind)
 {
-    return kind >= VERDICT_RIGHT && kind <= VERDICT_TIMEOUT;
+    return kind >= VERDICT_PASS && kind <= VERDICT_TIMEOUT;
 }
 
 bool verdict_is_fault(verdict_kind kind)
@@ -82,7 +82,7 @@ const char *verdict_describe(const case_verdict *verdict, char *buffer, size_t s
 {
     const char *phrase = verdict_phrase(verdict->kind);
     bool reason = verdict_reason(verdict->kind)[0] != '\0';
-    if (!verdict->detail[0] || verdict->kind == VERDICT_RIGHT)
+    if (!verdict->detail[0] || verdict->kind == VERDICT_PASS)
         snprintf(buffer, size, "%s", phrase);
     else /* the detail goes into the brackets of the reason */
         snprintf(buffer, size, "%.*s%s%s)", (int)strlen(phrase) - reason, phrase,

@@ -16,10 +16,10 @@ enum { DETAIL_MAX_LENGTH = 512, VERDICT_MAX_LENGTH = DETAIL_MAX_LENGTH + 64 };
 
 typedef enum verdict_kind {
     VERDICT_PENDING, /* not judged yet */
-    VERDICT_RIGHT,
-    VERDICT_RIGHT_NO_BOUND,
-    VERDICT_LIMIT, /* as far off as a textbook kernel of these types may be there: no fault, never taken */
-    VERDICT_LIMIT_CLASS, /* likewise of another class */
+    VERDICT_PASS,
+    VERDICT_PASS_NO_BOUND,
+    VERDICT_TYPE_LIMITED, /* as far off as a textbook kernel of these types may be there: no fault, never taken */
+    VERDICT_TYPE_LIMITED_CLASS, /* likewise of another class */
     VERDICT_INACCURATE,
     VERDICT_WRONG_CLASS,
     VERDICT_OVERRUN,
@@ -28,9 +28,9 @@ typedef enum verdict_kind {
     VERDICT_NONDETERMINISTIC,
     VERDICT_CRASHED,
     VERDICT_TIMEOUT,
-    VERDICT_DECLINED,   /* the kernel does not take the problem, or cannot run here */
-    VERDICT_LOST,       /* asked for, without a result */
-    VERDICT_NOT_JUDGED, /* an output of which nothing can be said; never stored */
+    VERDICT_UNSUPPORTED, /* the kernel does not take the problem, or cannot run here */
+    VERDICT_MISSING,     /* asked for, without a result */
+    VERDICT_NOT_JUDGED,  /* an output of which nothing can be said; never stored */
     VERDICT_COUNT,
 } verdict_kind;
 

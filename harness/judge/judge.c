@@ -294,9 +294,10 @@ void judge_find(row_findings *findings, verdict_kind kind, const char *format, .
     va_end(arguments);
     verdict_say(&found, "%s", text);
     int tells = verdict_telling(&found), told = verdict_telling(held);
-    if (held->kind == VERDICT_RIGHT || tells > told ||
-        (tells == told && ((held->kind == VERDICT_INACCURATE && kind == VERDICT_WRONG_CLASS) ||
-                           (held->kind == VERDICT_LIMIT && kind == VERDICT_LIMIT_CLASS))))
+    if (held->kind == VERDICT_PASS || tells > told ||
+        (tells == told &&
+         ((held->kind == VERDICT_INACCURATE && kind == VERDICT_WRONG_CLASS) ||
+          (held->kind == VERDICT_TYPE_LIMITED && kind == VERDICT_TYPE_LIMITED_CLASS))))
         *held = found;
 }
 
@@ -489,7 +490,7 @@ static bool describe_row(wrong_row *wrong, row_findings *findings)
 /* `column`: the first of another class. */
 static void find_wrong_class(wrong_row *wrong, size_t column, bool limit, row_findings *findings)
 {
-    verdict_kind kind = limit ? VERDICT_LIMIT_CLASS : VERDICT_WRONG_CLASS;
+    verdict_kind kind = limit ? VERDICT_TYPE_LIMITED_CLASS : VERDICT_WRONG_CLASS;
     const char *look = look_of(wrong, column);
     if (describe_row(wrong, findings))
         judge_find(findings, kind, "row %zu: %s", wrong->number, wrong->words);
@@ -554,7 +555,7 @@ static void judge_unclaimed(wrong_row *row, const judged_kind *kind, row_finding
                                                   judged, row->judge->values, limits);
         if (limits_hold(&poorest, judged, row->y))
             judge_find(
-                findings, VERDICT_LIMIT,
+                findings, VERDICT_TYPE_LIMITED,
                 "row %zu: row ULP %.3g, which sorted sums or a pivot far from the mean give too: "
                 "at most %.3g; others %.3g",
                 row->number, limits_error(judged, row->y), poorest.textbook.row_ulp,
@@ -607,7 +608,7 @@ void judge_row(row_judge *judge, const judge_block *block, const void *y, size_t
 void judge_rows(row_judge *judge, const judge_block *block, const void *computed,
                 const judged_kind *kind, row_findings *findings)
 {
-    row_findings all = {.verdict.kind = VERDICT_RIGHT};
+    row_findings all = {.verdict.kind = VERDICT_PASS};
     const case_verdict *found = &all.verdict;
     char where[PATTERN_LENGTH];
     if (block->rows == 0)
@@ -623,18 +624,18 @@ void judge_rows(row_judge *judge, const judge_block *block, const void *computed
             judge->wrong_rows[row] = judge->wrong_rows[row - rows];
             continue;
         }
-        row_findings one = {.verdict.kind = VERDICT_RIGHT};
+        row_findings one = {.verdict.kind = VERDICT_PASS};
         const verdict_kind *is = &one.verdict.kind;
         judge_row(judge, block, judge_row_of(block, computed, row), row, kind, &one);
-        judge->wrong_rows[row] = *is != VERDICT_RIGHT && !verdict_is_limit(*is);
-        if (*is != VERDICT_RIGHT)
+        judge->wrong_rows[row] = *is != VERDICT_PASS && !verdict_is_limit(*is);
+        if (*is != VERDICT_PASS)
             judge_find(&all, *is, "%s", one.verdict.detail);
         findings->unclaimed += one.unclaimed;
         findings->untold += one.untold;
         if (one.explained && verdict_is_fault(*is))
             note_mistakes(findings, one.mistakes);
     }
-    if (found->kind == VERDICT_RIGHT)
+    if (found->kind == VERDICT_PASS)
         return;
     if (verdict_is_limit(found->kind) || block->rows == 1)
         judge_find(findings, found->kind, "%s", found->detail);
@@ -680,7 +681,7 @@ void judge_statistics(row_judge *judge, const judge_block *block, size_t row,
             poorest = limits_poorest(judging, &judge->book, as_rows.accumulator, &judged,
                                      judge->values, limits);
         bool limit = found.off <= poorest.statistics[i] && !claims;
-        judge_find(findings, limit ? VERDICT_LIMIT : VERDICT_INACCURATE,
+        judge_find(findings, limit ? VERDICT_TYPE_LIMITED : VERDICT_INACCURATE,
                    "row %zu: %s is %.*g where %.*g is right, and may be off by %.3g%s", row,
                    what->roles[i].name, digits, given, digits, found.exact, most,
                    found.relative ? " of it" : "");
@@ -738,14 +739,14 @@ void judge_conclude(const row_judge *judge, const judge_block *block, bool has_b
     for (size_t row = 0; row < block->rows; row++) {
         const judged_row *judged = &judge->by_row[row];
         if (!isfinite(judged->bound_row_ulp) && judged->row_ulp >= dtype_no_digit(block->storage))
-            judge_find(findings, VERDICT_LIMIT,
+            judge_find(findings, VERDICT_TYPE_LIMITED,
                        "row %zu: no digit is right, and nothing is claimed there", row);
     }
     judgement->verdict = findings->verdict;
     judgement->mistakes = findings->mistakes;
-    if (findings->verdict.kind != VERDICT_RIGHT || findings->unclaimed == 0)
+    if (findings->verdict.kind != VERDICT_PASS || findings->unclaimed == 0)
         return;
-    judgement->verdict.kind = VERDICT_RIGHT_NO_BOUND;
+    judgement->verdict.kind = VERDICT_PASS_NO_BOUND;
     if (has_bound)
         snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail,
                  "no claim for %zu of %zu rows", findings->unclaimed, block->rows);
@@ -766,19 +767,19 @@ void judge_output(row_judge *judge, const judge_block *block, const void *comput
                   case_judgement *judgement)
 {
     judged_kind kind = judged_kind_unknown(block);
-    row_findings findings = {.verdict.kind = VERDICT_RIGHT};
+    row_findings findings = {.verdict.kind = VERDICT_PASS};
     *judgement = (struct case_judgement){.bound_row_ulp = NAN, .probable_row_ulp = NAN};
     judge_reserve(judge, block);
     judge_call(judge, block, computed, &kind, false, &findings, judgement);
     judgement->by_row = judge->by_row;
     /* There is no kernel that could excuse itself: a wrong class is one, and where not one digit is
      * right and nothing is known, nothing can be said. */
-    if (judgement->verdict.kind == VERDICT_LIMIT)
-        judgement->verdict = (case_verdict){.kind = VERDICT_RIGHT_NO_BOUND};
-    if (judgement->verdict.kind == VERDICT_LIMIT_CLASS)
+    if (judgement->verdict.kind == VERDICT_TYPE_LIMITED)
+        judgement->verdict = (case_verdict){.kind = VERDICT_PASS_NO_BOUND};
+    if (judgement->verdict.kind == VERDICT_TYPE_LIMITED_CLASS)
         judgement->verdict.kind = VERDICT_WRONG_CLASS;
     /* A limit that was given is an answer where nothing else is known. */
-    if (judgement->verdict.kind == VERDICT_RIGHT_NO_BOUND && findings.untold > 0 &&
+    if (judgement->verdict.kind == VERDICT_PASS_NO_BOUND && findings.untold > 0 &&
         isinf(judge->settings.max_row_ulp)) {
         judgement->verdict.kind = VERDICT_NOT_JUDGED;
         snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail,

@@ -12,7 +12,7 @@
  *
  * A caller that runs the kernel takes the same steps one by one:
  *
- *     row_findings findings = {.verdict.kind = VERDICT_RIGHT};
+ *     row_findings findings = {.verdict.kind = VERDICT_PASS};
  *     judge_reserve(judge, &block);                                // then y into judge->computed
  *     judge_call(judge, &block, judge->computed, &kind, false, &findings, &judgement);
  *

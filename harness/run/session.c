@@ -86,12 +86,12 @@ void session_ask(run_session *session)
             const speed_group *timed = judged ? NULL : &plan->speed[i - plan->accuracy_count];
             if (judged ? !group_takes(judged, kernel) : !speed_takes(timed, kernel))
                 continue;
-            const asked_case asked = {
+            const requested_case asked = {
                 .key = judged ? accuracy_key(judged, kernel) : speed_key(timed, kernel->facts.name),
-                .parts = judged ? ASKED_TO_JUDGE : ASKED_TO_JUDGE | ASKED_TO_TIME};
-            store_put_asked(session->store, session->run, &asked);
+                .parts = judged ? REQUESTED_JUDGEMENT : REQUESTED_JUDGEMENT | REQUESTED_TIMING};
+            store_put_requested(session->store, session->run, &asked);
         }
-    store_count_asked(session->store, session->run);
+    store_count_requested(session->store, session->run);
     store_together_end(session->store);
 }
 
@@ -141,10 +141,10 @@ bool session_invariance(run_session *session, const kernel_list *kernels)
 static const combination_set *set_of(case_plan *plan, const ln_convention *plain)
 {
     plan_checks *checks = plan->checks;
-    const combinations_asked asked = {.plain = *plain,
-                                      .alone = plan->conventions[plain->operation].named,
-                                      .seed = plan->seed,
-                                      .quick = plan->quick};
+    const combinations_request asked = {.plain = *plain,
+                                        .alone = plan->conventions[plain->operation].named,
+                                        .seed = plan->seed,
+                                        .quick = plan->quick};
     for (size_t i = 0; i < checks->count; i++)
         if (asked.alone ? convention_equal(&checks->plain[i], plain)
                         : checks->plain[i].operation == plain->operation)
@@ -239,7 +239,7 @@ bool session_gave_up(run_session *session, const kernel_entry *kernel, case_verd
     if (timeouts < ENOUGH_TIMEOUTS)
         return false;
     session->gave_up = true;
-    *verdict = (case_verdict){.kind = VERDICT_LOST};
+    *verdict = (case_verdict){.kind = VERDICT_MISSING};
     verdict_say(
         verdict,
         "not run after %d time-outs of this kernel; --deadline gives a call more time than %g s",

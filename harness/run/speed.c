@@ -157,7 +157,7 @@ static bool note_failure(process_failure *failure, int64_t suspect, const worker
 {
     if (reply_was_interrupted(reply))
         return false;
-    if (reply->verdict == VERDICT_LOST)
+    if (reply->verdict == VERDICT_MISSING)
         die(EXIT_CODE_ENVIRONMENT, "the timing worker: %s", reply->text);
     *failure = (process_failure){.failed = true, .suspect = suspect, .reply = *reply};
     return true;
@@ -209,7 +209,7 @@ static bool enter_all(timed_round *heat, const work_order *begin, off_t end,
             if (is_call && reply.text[0])
                 store_put_dispatched(heat->session->store, heat->session->run, &contender->key,
                                      reply.text);
-        } else if (reply.verdict != VERDICT_DECLINED) {
+        } else if (reply.verdict != VERDICT_UNSUPPORTED) {
             return note_failure(failure, (int64_t)i, &reply);
         } else {
             drop(heat, i, &reply);
@@ -361,7 +361,7 @@ static unsigned resume_group(timed_round *heat)
         for (size_t k = 0; k < cases.count; k++) {
             const stored_case *stored = &cases.cases[k];
             if (case_key_equal(&stored->key, &heat->contenders[i].key) && stored->judged &&
-                stored->verdict.kind != VERDICT_LOST &&
+                stored->verdict.kind != VERDICT_MISSING &&
                 !is_timed(&heat->contenders[i], &stored->verdict))
                 heat->contenders[i].timed = false;
         }

@@ -101,14 +101,14 @@ json_t *json_facts(const machine_facts *machine)
 
 bool view_is_partial(const run_view *view)
 {
-    return view->run.state != RUN_COMPLETE || view->run.counts.lost > 0;
+    return view->run.state != RUN_COMPLETE || view->run.counts.missing > 0;
 }
 
 void view_add_coverage(const run_view *view, text_buffer *out)
 {
     const run_counts *counts = &view->run.counts;
     const bool ended = view->run.state == RUN_COMPLETE;
-    coverage covered = {.asked = counts->asked, .declined = counts->declined};
+    coverage covered = {.requested = counts->requested, .unsupported = counts->unsupported};
     stored_table lost =
         store_ask(view->store,
                   "SELECT format('%s %s %s %dx%d', kernel, convention, input, rows, hidden) AS "
@@ -116,8 +116,8 @@ void view_add_coverage(const run_view *view, text_buffer *out)
                   "ii", view->run.id, (int64_t)COVERAGE_NAMED);
     for (size_t i = 0; i < lost.rows; i++)
         coverage_lose(&covered, table_text(&lost, i, "name"), table_text(&lost, i, "reason"));
-    covered.lost = counts->lost;
-    covered.done = counts->asked - counts->declined - counts->lost;
+    covered.missing = counts->missing;
+    covered.done = counts->requested - counts->unsupported - counts->missing;
     if (counts->known)
         coverage_add_line(out, &covered, "judged");
     if (counts->known && !ended)
@@ -735,9 +735,9 @@ static void describe_failing(const run_answer *answer, const answer_row *row, ch
     const error_sum *any = &row->standing->errors[SCOPE_ANY];
     char number[ERROR_WORDS];
     stored_case worst;
-    if (row->shown && isfinite(row->standing->lost_from)) {
+    if (row->shown && isfinite(row->standing->missing_from)) {
         snprintf(words, 128, "no correct digit where |mean| exceeds 1e%.0f std",
-                 ceil(log10(row->standing->lost_from) - 0.05));
+                 ceil(log10(row->standing->missing_from) - 0.05));
         return;
     }
     const char *largest = answer_error_words(answer, any, number);

@@ -99,15 +99,15 @@ static void tally_missing(arena *memory, accuracy_tally *tally, const judged_sid
     const case_verdict *base = &sides[BASE].verdict, *new = &sides[NEW].verdict;
     bool old = verdict_is_judged(base->kind), now = verdict_is_judged(new->kind);
     char described[VERDICT_MAX_LENGTH];
-    if (base->kind == VERDICT_DECLINED && (now || new->kind == VERDICT_DECLINED)) {
-        if (tally->declined + tally->gained == 0)
+    if (base->kind == VERDICT_UNSUPPORTED && (now || new->kind == VERDICT_UNSUPPORTED)) {
+        if (tally->unsupported + tally->gained == 0)
             tally->refusal = arena_format(memory, "%s: %.170s", now ? "base" : "both",
                                           verdict_describe(base, described, sizeof described));
         tally->gained += now;
-        tally->declined += !now;
-    } else if (tally->lost++ == 0) {
-        tally->missing = arena_format(memory, "%s", what);
-        tally->missing_why =
+        tally->unsupported += !now;
+    } else if (tally->missing++ == 0) {
+        tally->first_missing = arena_format(memory, "%s", what);
+        tally->first_missing_why =
             arena_format(memory, "%s: %.170s",
                          side_names[old   ? NEW
                                     : now ? BASE
@@ -185,7 +185,7 @@ exit_code pair_exit_code(const comparison_pair *pair, const comparison_settings 
     pair_failure failure = pair_failed(pair);
     if (failure == FAILED_NEW || failure == FAILED_BOTH)
         return EXIT_CODE_KERNEL_FAILED;
-    if ((failure == FAILED_BASE || pair->lost) && !settings->allow_missing)
+    if ((failure == FAILED_BASE || pair->missing) && !settings->allow_missing)
         return EXIT_CODE_NOT_COMPARABLE;
     const bool gates[] = {
         [GATE_EXACT] = pair->tally.differing > 0 || pair_is_less_reproducible(pair),
@@ -202,10 +202,10 @@ exit_code pair_exit_code(const comparison_pair *pair, const comparison_settings 
 
 /* ---- all pairs: what was requested, and what became of it ---- */
 
-/* Counts a case as requested and lost, and names it. */
+/* Counts a case as requested and missing, and names it. */
 static void lose(run_comparison *comparison, const case_key *key, const char *why)
 {
-    comparison->covered.asked++;
+    comparison->covered.requested++;
     coverage_lose(&comparison->covered, pair_name(&comparison->memory, key), why);
 }
 
@@ -215,8 +215,8 @@ void comparison_set_apart(run_comparison *comparison, apart_kind kind, const cas
 {
     if (kind == APART_LOST)
         lose(comparison, key, why);
-    comparison->covered.asked += kind == APART_DECLINED;
-    comparison->covered.declined += kind == APART_DECLINED;
+    comparison->covered.requested += kind == APART_DECLINED;
+    comparison->covered.unsupported += kind == APART_DECLINED;
     for (size_t i = 0; i < comparison->apart_count; i++) {
         apart_cases *own = &comparison->apart[i];
         if (own->kind == kind && strcmp(own->kernel, key->kernel) == 0 &&
@@ -288,27 +288,28 @@ void comparison_settle(run_comparison *comparison, comparison_pair *pair)
     const accuracy_tally *tally = &pair->tally;
     const pair_failure failure = pair_failed(pair);
     const bool compared = tally->judged > 0 || pair->speed != SPEED_NOT_MEASURED;
-    const size_t inputs = tally->judged + tally->declined + tally->gained + tally->lost;
+    const size_t inputs = tally->judged + tally->unsupported + tally->gained + tally->missing;
     char described[VERDICT_MAX_LENGTH];
     if (failure != FAILED_BOTH)
         pair->accuracy = pair_accuracy(pair);
-    if (!pair->lost && failure != FAILED_NOT)
-        pair->lost =
+    if (!pair->missing && failure != FAILED_NOT)
+        pair->missing =
             arena_format(&comparison->memory, "%s: %.170s", side_names[failure - FAILED_BASE],
                          verdict_describe(&pair->sides[failure == FAILED_BASE ? BASE : NEW].verdict,
                                           described, sizeof described));
-    else if (!pair->lost && tally->lost > 0 && inputs == 1)
-        pair->lost = tally->missing_why;
-    else if (!pair->lost && tally->lost > 0)
-        pair->lost = arena_format(&comparison->memory, "%zu of %zu inputs: %.60s; %.90s",
-                                  tally->lost, inputs, tally->missing, tally->missing_why);
-    if (pair->lost && !compared && failure == FAILED_NOT) {
-        comparison_set_apart(comparison, APART_LOST, &pair->key, pair->lost);
-    } else if (pair->lost) {
-        lose(comparison, &pair->key, pair->lost);
+    else if (!pair->missing && tally->missing > 0 && inputs == 1)
+        pair->missing = tally->first_missing_why;
+    else if (!pair->missing && tally->missing > 0)
+        pair->missing =
+            arena_format(&comparison->memory, "%zu of %zu inputs: %.60s; %.90s", tally->missing,
+                         inputs, tally->first_missing, tally->first_missing_why);
+    if (pair->missing && !compared && failure == FAILED_NOT) {
+        comparison_set_apart(comparison, APART_LOST, &pair->key, pair->missing);
+    } else if (pair->missing) {
+        lose(comparison, &pair->key, pair->missing);
         keep_pair(comparison, pair);
     } else if (compared) {
-        comparison->covered.asked++;
+        comparison->covered.requested++;
         comparison->covered.done++;
         keep_pair(comparison, pair);
     } else {
@@ -323,7 +324,7 @@ exit_code comparison_exit_code(const run_comparison *comparison)
     const coverage *covered = &comparison->covered;
     if (comparison->differences.count > 0)
         return EXIT_CODE_NOT_COMPARABLE;
-    return covered->done == 0 || (covered->lost > 0 && !settings->allow_missing)
+    return covered->done == 0 || (covered->missing > 0 && !settings->allow_missing)
                ? worse_exit_code(comparison->code, EXIT_CODE_NOT_COMPARABLE)
                : comparison->code;
 }
@@ -341,7 +342,7 @@ static void note_difference(word_list *list, const char *name, const char *base,
 
 /* What differs of processor, build and plan goes to the differences, what else differs and may matter to the remarks.
  * Runs with different requests lack each other's cases; of a run that does not say what was requested, nobody
- * knows what it lost. */
+ * knows what is missing. */
 static void compare_contexts(run_comparison *comparison, result_store *store,
                              const int64_t ids[SIDES])
 {
@@ -453,22 +454,23 @@ static half_state state_of(const compared_case *both, int side, case_half half)
     const verdict_kind kind =
         both->has_result[side] && stored->judged ? stored->verdict.kind : VERDICT_PENDING;
     const stored_cases *timed = &both->timed[side];
-    bool has = half == JUDGED && kind != VERDICT_PENDING && kind != VERDICT_LOST;
+    bool has = half == JUDGED && kind != VERDICT_PENDING && kind != VERDICT_MISSING;
     if (half == TIMED && both->timed_at[side] < timed->count) {
         const stored_case *own = &timed->cases[both->timed_at[side]];
         for (size_t i = 0; i < own->repetition_count; i++) /* NaN or none is no time */
             has |= own->repetitions[i].real_ns > 0 && isfinite(own->repetitions[i].real_ns);
     }
-    if (kind == VERDICT_DECLINED)
+    if (kind == VERDICT_UNSUPPORTED)
         return DECLINED;
-    if ((missing & (half == JUDGED ? ASKED_TO_JUDGE : ASKED_TO_TIME)) && !(has && side == BASE))
+    if ((missing & (half == JUDGED ? REQUESTED_JUDGEMENT : REQUESTED_TIMING)) &&
+        !(has && side == BASE))
         return LOST;
     if (has)
         return HAS;
     /* What was timed in vain, or failed, was to have a time. */
     bool vain = both->has_result[side] && half == TIMED &&
                 (stored->repetition_count > 0 || is_failure(&stored->verdict));
-    return vain || kind == VERDICT_LOST ? LOST : NOT_ASKED;
+    return vain || kind == VERDICT_MISSING ? LOST : NOT_ASKED;
 }
 
 /* "new: fail (crashed: SIGSEGV)", "only in base": why there is nothing to compare. */
@@ -551,11 +553,11 @@ static void compare_times(run_comparison *comparison, const compared_case *both,
 }
 
 /* A case of which both runs have the judgement or the time makes a pair. Lost is what base has and new has not, what
- * either lost, and what base declined and was never there in new. */
+ * either missing, and what base unsupported and was never there in new. */
 static void compare_case(run_comparison *comparison, const compared_case *both)
 {
     const bool wanted[HALVES] = {comparison->settings.accuracy, comparison->settings.speed};
-    bool compared[HALVES] = {false, false}, declined = false, gained = false;
+    bool compared[HALVES] = {false, false}, unsupported = false, gained = false;
     char described[VERDICT_MAX_LENGTH];
     const stored_pair *found = both->pair;
     comparison_pair pair = comparison_pair_of(&found->key);
@@ -565,11 +567,11 @@ static void compare_case(run_comparison *comparison, const compared_case *both)
         if (!wanted[half])
             continue;
         compared[half] = base == HAS && new == HAS;
-        declined |= base == DECLINED && new == DECLINED;
+        unsupported |= base == DECLINED && new == DECLINED;
         gained |= base != HAS && new == HAS;
-        if (!pair.lost && (base == LOST || new == LOST || (base == HAS && new != HAS) ||
-                           (base == DECLINED && !both->is_in[NEW])))
-            pair.lost = reason_of(&comparison->memory, both, half, states);
+        if (!pair.missing && (base == LOST || new == LOST || (base == HAS && new != HAS) ||
+                              (base == DECLINED && !both->is_in[NEW])))
+            pair.missing = reason_of(&comparison->memory, both, half, states);
     }
     if (compared[JUDGED] || compared[TIMED]) {
         const char *classes[SIDES] = {found->base_class, found->new_class};
@@ -584,12 +586,12 @@ static void compare_case(run_comparison *comparison, const compared_case *both)
         if (compared[TIMED])
             compare_times(comparison, both, &pair);
         comparison_settle(comparison, &pair);
-    } else if (pair.lost) {
-        comparison_set_apart(comparison, APART_LOST, &found->key, pair.lost);
+    } else if (pair.missing) {
+        comparison_set_apart(comparison, APART_LOST, &found->key, pair.missing);
     } else if (gained) {
         comparison_set_apart(comparison, APART_NEW, &found->key,
                              both->has_result[BASE] ? "unsupported in base" : "only in new");
-    } else if (declined) {
+    } else if (unsupported) {
         comparison_set_apart(
             comparison, APART_DECLINED, &found->key,
             verdict_describe(&both->stored[BASE].verdict, described, sizeof described));

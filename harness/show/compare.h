@@ -48,15 +48,15 @@ typedef struct judged_side {
 /* What the two sides made of all inputs that a pair was judged on. */
 typedef struct accuracy_tally {
     size_t judged, differing, worse, better; /* inputs that both sides have a result of */
-    size_t declined;                         /* neither side takes them */
+    size_t unsupported;                      /* neither side takes them */
     size_t gained;                           /* base declines them and new does not */
-    size_t lost;                             /* any other that a side has no result of */
+    size_t missing;                          /* any other that a side has no result of */
     /* NULL where there is none. */
     const char *refusal; /* base's, of the first input that it declines */
-    const char *missing,
-        *missing_why;   /* the first lost input, and "new: unsupported (torch only)" */
-    const char *worst;  /* the worst input that became worse, else the first that differs */
-    double worst_error; /* its error in row ULP, of the new side */
+    const char *first_missing,
+        *first_missing_why; /* the first missing input, and "new: unsupported (torch only)" */
+    const char *worst;      /* the worst input that became worse, else the first that differs */
+    double worst_error;     /* its error in row ULP, of the new side */
 } accuracy_tally;
 
 typedef enum pair_failure { FAILED_NOT, FAILED_BASE, FAILED_NEW, FAILED_BOTH } pair_failure;
@@ -81,11 +81,11 @@ typedef struct comparison_pair {
     interval_estimate ratio; /* time of new / time of base */
     double p;                /* of the rank test; NaN where there is none */
     double noise; /* the smallest change that is seen in this regime, as a share; NaN: not known */
-    unsigned searched;  /* worker processes before those that count */
-    double seconds;     /* spent on timing it */
-    const char *detail; /* why there is no speed, or what limits it; NULL: nothing */
-    const char *lost;   /* what one side has no result of; NULL: nothing */
-    double weight;      /* the larger, the earlier it is to be read */
+    unsigned searched;   /* worker processes before those that count */
+    double seconds;      /* spent on timing it */
+    const char *detail;  /* why there is no speed, or what limits it; NULL: nothing */
+    const char *missing; /* what one side has no result of; NULL: nothing */
+    double weight;       /* the larger, the earlier it is to be read */
     /* To people: it was timed or changed. The many identical inputs of a run are only counted. */
     bool shown;
 } comparison_pair;
@@ -149,9 +149,9 @@ comparison_pair comparison_pair_of(const case_key *key);
 /* Adds the comparison of one input to a pair, whose words stand in the memory. */
 void pair_compare(arena *memory, comparison_pair *pair, const judged_side sides[SIDES],
                   const char *what);
-/* The pair is complete: it gets its accuracy, is counted as compared or lost, and is kept if it is to be shown. */
+/* The pair is complete: it gets its accuracy, is counted as compared or missing, and is kept if it is to be shown. */
 void comparison_settle(run_comparison *comparison, comparison_pair *pair);
-/* Counts a case that makes no pair: as requested and lost, as requested and declined, or as one that only new has,
+/* Counts a case that makes no pair: as requested and missing, as requested and unsupported, or as one that only new has,
  * which nobody requested of base. */
 void comparison_set_apart(run_comparison *comparison, apart_kind kind, const case_key *key,
                           const char *why);
@@ -169,7 +169,7 @@ bool pair_is_less_reproducible(const comparison_pair *pair);
 pair_failure pair_failed(const comparison_pair *pair);
 exit_code pair_exit_code(const comparison_pair *pair, const comparison_settings *settings);
 
-/* Not comparable where the contexts differ, nothing was compared or something was lost; else the
+/* Not comparable where the contexts differ, nothing was compared or something was missing; else the
  * first of all pairs' codes. */
 exit_code comparison_exit_code(const run_comparison *comparison);
 

@@ -112,8 +112,8 @@ static const char *note_of(arena *memory, const run_comparison *comparison,
         ADD("instructions %+.1f %%, cycles %+.1f %%", 100 * instructions, 100 * cycles);
     if (pair->noise > comparison->settings.threshold && pair->speed != SPEED_NOT_MEASURED)
         ADD("%s", "the noise here exceeds the threshold");
-    if (pair->lost && !failed)
-        ADD("missing: %s", pair->lost);
+    if (pair->missing && !failed)
+        ADD("missing: %s", pair->missing);
     if (pair->detail)
         ADD("%s", pair->detail);
 #undef ADD
@@ -166,8 +166,8 @@ static void add_outcome(text_buffer *out, const run_comparison *comparison)
         text_format(out, ", geometric mean %.4f", mean);
     if (less > 0)
         text_format(out, ", %zu kernel%s less reproducible", less, less == 1 ? "" : "s");
-    if (covered->lost > 0)
-        text_format(out, ", %zu of %zu missing%s", covered->lost, covered->asked,
+    if (covered->missing > 0)
+        text_format(out, ", %zu of %zu missing%s", covered->missing, covered->requested,
                     settings->allow_missing ? " (allowed)" : "");
 }
 
@@ -443,9 +443,9 @@ static void add_remarks(text_buffer *out, arena *memory, const run_comparison *c
                         size_t shown, size_t listed, const char *bullet)
 {
     const size_t unchanged = comparison->unchanged + comparison->pair_count - shown;
-    word_list lost = {0}, apart = {0};
+    word_list missing = {0}, apart = {0};
     for (size_t i = 0; i < comparison->apart_count; i++)
-        word_list_add(comparison->apart[i].kind == APART_LOST ? &lost : &apart,
+        word_list_add(comparison->apart[i].kind == APART_LOST ? &missing : &apart,
                       apart_words(memory, &comparison->apart[i]));
     if (shown > listed)
         text_format(out, "%s%zu more pairs (--all shows them)\n", bullet, shown - listed);
@@ -453,11 +453,11 @@ static void add_remarks(text_buffer *out, arena *memory, const run_comparison *c
         text_format(out, "%s%zu more judged and not timed, without a change\n", bullet, unchanged);
     add_list(out, memory, comparison, bullet, "differs", &comparison->differences, MOST_REMARKS);
     /* Where there are few, the line of what was requested names all. */
-    if (comparison->covered.lost > COVERAGE_NAMED)
-        add_list(out, memory, comparison, bullet, "missing", &lost, MOST_ROWS);
+    if (comparison->covered.missing > COVERAGE_NAMED)
+        add_list(out, memory, comparison, bullet, "missing", &missing, MOST_ROWS);
     add_list(out, memory, comparison, bullet, "not compared", &apart, MOST_REMARKS);
     add_list(out, memory, comparison, bullet, "note", &comparison->remarks, MOST_REMARKS);
-    word_list_free(&lost);
+    word_list_free(&missing);
     word_list_free(&apart);
 }
 
@@ -606,12 +606,12 @@ static relation *checks_relation(arena *memory, const run_comparison *comparison
                      as_text("not comparable"));
     for (size_t i = 0; i < comparison->apart_count; i++) {
         const char *words = apart_words(memory, &comparison->apart[i]);
-        const bool lost = comparison->apart[i].kind == APART_LOST;
-        const bool fails = lost && !comparison->settings.allow_missing;
+        const bool missing = comparison->apart[i].kind == APART_LOST;
+        const bool fails = missing && !comparison->settings.allow_missing;
         relation_row(checks, as_text(tool), as_text(words), as_text(""),
                      as_text(fails ? "error" : "skipped"), as_text("not comparable"),
                      as_text(words), as_text(""), as_text(fails ? "error" : "notice"),
-                     as_text(lost ? "missing" : "not compared"));
+                     as_text(missing ? "missing" : "not compared"));
     }
     return checks;
 }

@@ -303,11 +303,11 @@ static void blame(pair_timing *timing, int side, const worker_reply *reply)
     timing->over = true;
     if (reply_was_interrupted(reply))
         return;
-    if (reply->verdict == VERDICT_DECLINED && side < SIDES) {
+    if (reply->verdict == VERDICT_UNSUPPORTED && side < SIDES) {
         snprintf(timing->refusals[side], sizeof timing->refusals[side], "%.190s", reply->text);
         return;
     }
-    if (reply->verdict == VERDICT_LOST || side == SIDES)
+    if (reply->verdict == VERDICT_MISSING || side == SIDES)
         die(EXIT_CODE_ENVIRONMENT, "the timing worker: %.180s", reply->text);
     case_verdict *verdict = &timing->own->pair.sides[side].verdict;
     verdict->kind = reply->verdict;
@@ -592,7 +592,7 @@ static void time_pair(duet_run *duet, const speed_group *group, const judge_bloc
         pair->speed = SPEED_NOT_MEASURED;
     /* The rows that were judged are fewer than those that are timed: a kernel may decline these alone. */
     const char *base = timing.refusals[BASE], *new = timing.refusals[NEW];
-    case_verdict declined = {.kind = VERDICT_DECLINED};
+    case_verdict declined = {.kind = VERDICT_UNSUPPORTED};
     char described[DETAIL_MAX_LENGTH + 16];
     verdict_say(&declined, "%s", base[0] ? base : new);
     verdict_describe(&declined, described, sizeof described);
@@ -600,7 +600,7 @@ static void time_pair(duet_run *duet, const speed_group *group, const judge_bloc
         pair->detail = arena_format(&duet->comparison.memory, "not timed: %s: %.170s",
                                     new[0] ? "both" : "base", described);
     else if (new[0])
-        pair->lost = arena_format(&duet->comparison.memory, "new, in timing: %.170s", described);
+        pair->missing = arena_format(&duet->comparison.memory, "new, in timing: %.170s", described);
     pair->seconds = seconds_spent(&timing);
 }
 

@@ -874,7 +874,7 @@ static int64_t case_of(const answer_row *row)
 
 /* What the queries read of the answer, which says nothing of another type than its own. untold: the cases that nobody
  * can tell apart in speed, of all (kind 1) and of those that can be recommended (2). */
-static void put_asked(const report_data *data, const char *other)
+static void put_requested(const report_data *data, const char *other)
 {
     static const run_answer none = {.isa = ""};
     result_store *store = data->view->store;
@@ -937,7 +937,7 @@ static void prepare_type(report_data *data, ln_type type, const char *directory)
                 strcmp(fact_of(data, "git_dirty"), "yes") == 0 ? " (dirty)" : "", run->started,
                 (long long)run->id, (unsigned long long)run->seed);
     store_scratch_begin(store);
-    put_asked(data, other);
+    put_requested(data, other);
     put_standings(data->view, type);
     store_script(store, charts_shown_sql);
     for (size_t i = 0; i < TABLES && !other[0]; i++)

@@ -19,7 +19,7 @@ standing_list store_standings(result_store *store, int64_t run)
     static const record_field fields[] = {FIELD(NAME, kernel_standing, kernel),
                                           WORD_FIELD(kernel_standing, dtype, dtype_names),
                                           WORD_FIELD(kernel_standing, role, kernel_role_words),
-                                          FIELD(REAL, kernel_standing, lost_from),
+                                          FIELD(REAL, kernel_standing, missing_from),
                                           FIELD(FLAG, kernel_standing, rounded),
                                           FIELD(COUNT, kernel_standing, fault),
                                           WORD_FIELD(kernel_standing, operation, operation_names)};

@@ -46,8 +46,8 @@ typedef struct kernel_standing {
     ln_type dtype;
     ln_operation operation;
     kernel_role role;
-    double lost_from; /* smallest kappa of a row without a correct digit; NaN: none */
-    bool rounded;     /* every element is correctly rounded, as far as it was judged */
+    double missing_from; /* smallest kappa of a row without a correct digit; NaN: none */
+    bool rounded;        /* every element is correctly rounded, as far as it was judged */
     int64_t fault; /* the first case at fault, of rows that an input has if there is one; 0: none */
     error_sum errors[SCOPES];
 } kernel_standing;

@@ -30,7 +30,7 @@ facts AS MATERIALIZED (
            -- where the mean takes all digits: below 10 kappa tells of something else
            (SELECT min(judged_rows.kappa) FROM judged JOIN judged_rows USING (case_id)
             WHERE run = ?1 AND kernel = own.kernel AND types = own.types AND NOT edge_case
-            AND error >= no_digit AND row_ulp >= no_digit AND judged_rows.kappa >= 10) AS lost_from,
+            AND error >= no_digit AND row_ulp >= no_digit AND judged_rows.kappa >= 10) AS missing_from,
            NOT EXISTS (SELECT 1 FROM judged LEFT JOIN accuracies USING (case_id)
                        WHERE run = ?1 AND kernel = own.kernel AND types = own.types AND NOT adversarial
                        AND (failed OR type_limited OR mismatches > 0 OR (elements > 0 AND correctly_rounded < 1)))
@@ -41,7 +41,7 @@ facts AS MATERIALIZED (
             ORDER BY detail LIKE '%out of the ordinary%', telling >= 4 DESC, detail LIKE '%; right at %' DESC, telling DESC,
                      detail LIKE '%, plain%' DESC, checked, case_id LIMIT 1) AS fault
     FROM own LEFT JOIN kernels ON kernels.run = ?1 AND name = kernel)
-SELECT kernel, types AS dtype, role, lost_from, rounded, fault, scope, judged, failed, type_limited, has_correct_digits,
+SELECT kernel, types AS dtype, role, missing_from, rounded, fault, scope, judged, failed, type_limited, has_correct_digits,
        checked, apart, error, case_id, operation
 FROM facts LEFT JOIN sums USING (kernel, types)
 ORDER BY operation, place, kernel, types, scope <> 'all';

@@ -1,5 +1,5 @@
 /* What the store keeps of runs: written as it is measured, read back, and looked after. Opening is in open.c, statements
- * and records are in statements.c; what is asked of a run beyond its own rows is in standing.c and the views. */
+ * and records are in statements.c; what is requested of a run beyond its own rows is in standing.c and the views. */
 #include "store/internal.h"
 #include "base/arena.h"
 #include "base/hash.h"
@@ -150,7 +150,7 @@ int64_t store_begin_run(result_store *store, const run_info *info)
     return run;
 }
 
-void store_count_asked(result_store *store, int64_t run)
+void store_count_requested(result_store *store, int64_t run)
 {
     store_do(store,
              "UPDATE runs SET requested = (SELECT count(*) " KEYED_CASES
@@ -253,9 +253,9 @@ static const record_field run_fields[] = {
     FIELD(COUNT, stored_run, cases),
     FIELD(COUNT, stored_run, repetitions),
     FIELD_AT(FLAG, stored_run, "known", counts.known),
-    FIELD_AT(COUNT, stored_run, "requested", counts.asked),
-    FIELD_AT(COUNT, stored_run, "unsupported", counts.declined),
-    FIELD_AT(COUNT, stored_run, "missing", counts.lost)};
+    FIELD_AT(COUNT, stored_run, "requested", counts.requested),
+    FIELD_AT(COUNT, stored_run, "unsupported", counts.unsupported),
+    FIELD_AT(COUNT, stored_run, "missing", counts.missing)};
 
 size_t store_runs(result_store *store, stored_run **runs)
 {
@@ -442,11 +442,11 @@ static void put_record(result_store *store, const char *sql, int64_t run, const 
     store_finish(store);
 }
 
-void store_put_asked(result_store *store, int64_t run, const asked_case *asked)
+void store_put_requested(result_store *store, int64_t run, const requested_case *requested)
 {
-    static const record_field fields[] = {FIELD(UNSIGNED, asked_case, parts)};
+    static const record_field fields[] = {FIELD(UNSIGNED, requested_case, parts)};
     put_record(store, "UPDATE cases SET requested = coalesce(requested, 0) | ?2 WHERE id = ?1", run,
-               &asked->key, FIELDS(fields), asked);
+               &requested->key, FIELDS(fields), requested);
 }
 
 void store_put_repetition(result_store *store, int64_t run, const case_key *key,
@@ -495,7 +495,8 @@ void store_put_judgement(result_store *store, int64_t id, const stored_case *sto
     /* Rows that a search found for one kernel are no measure of the others. */
     bool adversarial =
         input_is_worst(stored->key.input) && verdict_exit_code(&stored->verdict) == EXIT_CODE_FINE;
-    bool figure = verdict_is_right(kind) || kind == VERDICT_LIMIT || kind == VERDICT_INACCURATE;
+    bool figure =
+        verdict_is_right(kind) || kind == VERDICT_TYPE_LIMITED || kind == VERDICT_INACCURATE;
     if (!word) {
         store_do(store, "DELETE FROM judgements WHERE case_id = ?1", "i", id);
         return;
@@ -556,20 +557,6 @@ void store_put_judged(result_store *store, int64_t run, const stored_case *store
 }
 
 /* ---- cases, read ---- */
-
-size_t store_lost(result_store *store, int64_t run, asked_case **lost)
-{
-    static const record_field fields[] = {KEY_FIELDS_AT(asked_case, key.),
-                                          FIELD_AT(UNSIGNED, asked_case, "requested", parts),
-                                          FIELD(TEXT, asked_case, reason)};
-    sqlite3_stmt *statement =
-        store_bound(store,
-                    "SELECT kernel, convention, rows, hidden, types AS dtype, input, cache, "
-                    "threads, operation, requested, reason FROM missing WHERE run = ?1 ORDER BY "
-                    "case_id",
-                    "i", run);
-    return store_list(store, statement, sizeof **lost, FIELDS(fields), lost);
-}
 
 bool store_has_accuracy(result_store *store, int64_t run, const case_key *key)
 {

@@ -32,24 +32,23 @@ typedef struct run_info {
     uint64_t seed;
     const machine_facts *machine;    /* every fact is stored */
     const char *command;             /* "run", "choose"; NULL: not known */
-    const char *request_hash;        /* plan.h: of what was asked for; NULL: not known */
-    size_t triples, triples_covered; /* of levels that the problems hold; 0: not asked */
+    const char *request_hash;        /* plan.h: of what was requested; NULL: not known */
+    size_t triples, triples_covered; /* of levels that the problems hold; 0: not requested */
 } run_info;
 
-/* Cases of a run: asked for, and of these unsupported (the kernel does not take the problem, or this
- * CPU cannot run it) and lost (no result). The others are done. */
+/* Cases of a run: requested, and of these unsupported (the kernel does not take the problem, or this
+ * CPU cannot run it) and missing (no result). The others are done. */
 typedef struct run_counts {
     bool known; /* imported runs may not say */
-    size_t asked, declined, lost;
+    size_t requested, unsupported, missing;
 } run_counts;
 
-/* A case that a run was asked for; reason: why it has no result, of a lost one alone. */
-enum { ASKED_TO_JUDGE = 1, ASKED_TO_TIME = 2 };
-typedef struct asked_case {
+/* A case that a run requests. */
+enum { REQUESTED_JUDGEMENT = 1, REQUESTED_TIMING = 2 };
+typedef struct requested_case {
     case_key key;
     unsigned parts;
-    char reason[DETAIL_MAX_LENGTH];
-} asked_case;
+} requested_case;
 
 /* What is stored of a run. */
 typedef struct stored_run {
@@ -113,15 +112,13 @@ machine_noise store_load_noise(const char *database, const machine_facts *machin
 int64_t store_begin_run(result_store *store, const run_info *info);
 /* What the run is to do, before it does any of it: each case (twice the same is once, with the parts
  * of both), then their count. The run is open from then on. */
-void store_put_asked(result_store *store, int64_t run, const asked_case *asked);
-void store_count_asked(result_store *store, int64_t run);
+void store_put_requested(result_store *store, int64_t run, const requested_case *requested);
+void store_count_requested(result_store *store, int64_t run);
 /* Counts what became of the cases, too. */
 void store_end_run(result_store *store, int64_t run, run_state state);
-/* What was asked for and has no result, in the order of asking; free(*lost). */
-size_t store_lost(result_store *store, int64_t run, asked_case **lost);
-/* Latest run that is not complete or lost cases, and has this plan hash; 0: there is none. */
+/* Latest run that is not complete or missing cases, and has this plan hash; 0: there is none. */
 int64_t store_find_unfinished(result_store *store, const char *plan_hash);
-/* Latest run, of any state, with at least one case, if only asked for; 0 where there is none. */
+/* Latest run, of any state, with at least one case, if only requested; 0 where there is none. */
 int64_t store_latest_run(result_store *store);
 
 /* The latest that `lnbench choose` did not make; 0: none. */
@@ -187,7 +184,7 @@ bool store_case(result_store *store, int64_t id, stored_case *found);
 stored_cases store_timed_cases(result_store *store, int64_t run, int64_t process, bool ended);
 
 /* A case of two runs. base, new: its number, 0: that run neither has it nor was requested to. missing: which part
- * of it is missing (ASKED_TO_JUDGE, ASKED_TO_TIME), and why. class: the kernel's, as domain/kernel.h has it. */
+ * of it is missing (REQUESTED_JUDGEMENT, REQUESTED_TIMING), and why. class: the kernel's, as domain/kernel.h has it. */
 typedef struct stored_pair {
     case_key key;
     uint64_t base, new;
@@ -208,7 +205,7 @@ char *store_kernels_json(result_store *store, int64_t run);
 void store_together(result_store *store);
 void store_together_end(result_store *store);
 /* The same without waiting for the disk: what is stored outlives the process, as each result alone does, and
- * may be lost where the power is. */
+ * may be missing where the power is. */
 void store_together_leave(result_store *store);
 /* Of results that were put without ending the processes that made them, as tests do: what the repetitions come to, but
  * for the unfinished process (store_unfinished()), and the run's counts. */

@@ -29,7 +29,7 @@ work_order worker_order(order_kind kind, const kernel_entry *kernel)
 
 bool reply_was_interrupted(const worker_reply *reply)
 {
-    if (!interrupted() && reply->verdict == VERDICT_LOST && reply->value != 0)
+    if (!interrupted() && reply->verdict == VERDICT_MISSING && reply->value != 0)
         die(EXIT_CODE_ENVIRONMENT, "%s", reply->text);
     return interrupted();
 }

@@ -213,7 +213,7 @@ work_order worker_order(order_kind kind, const kernel_entry *kernel);
 /* Whether the process that sent it should get no more orders. */
 static inline bool reply_ends_process(const worker_reply *reply)
 {
-    return reply->kind == REPLY_FAILED && reply->verdict != VERDICT_DECLINED &&
+    return reply->kind == REPLY_FAILED && reply->verdict != VERDICT_UNSUPPORTED &&
            reply->verdict != VERDICT_NONDETERMINISTIC;
 }
 

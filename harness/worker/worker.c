@@ -120,7 +120,7 @@ static bool ended_for_memory(const worker_slot *slot, int status, worker_reply *
                  call_bytes(operations[slot->last.operation], problem->rows, problem->hidden,
                             problem->storage) /
                      0x1p20);
-    reply->verdict = VERDICT_LOST;
+    reply->verdict = VERDICT_MISSING;
     reply->value = REPLY_ENDS_RUN;
     snprintf(
         reply->text, sizeof reply->text,
@@ -180,7 +180,7 @@ static bool send_orders(worker_slot *slot, const work_order *orders, size_t coun
         if (errno != EAGAIN && errno != EINTR) /* no kernel is to blame for it */
             die(EXIT_CODE_ENVIRONMENT, "the worker's socket: %s", strerror(errno));
         if (interrupted())
-            return end_with(slot, VERDICT_LOST, "interrupted", reply);
+            return end_with(slot, VERDICT_MISSING, "interrupted", reply);
         if (seconds_now() > deadline)
             return end_with(slot, VERDICT_TIMEOUT, "it takes no orders any more", reply);
         poll(&(struct pollfd){.fd = slot->socket, .events = POLLOUT}, 1, 100);
@@ -216,7 +216,7 @@ static size_t receive_replies(worker_slot *slot, double seconds, worker_reply *r
         const double longest = queued < 0 ? AT_ONCE : LONGEST;
         struct pollfd poll_this = {.fd = slot->socket, .events = POLLIN};
         if (interrupted())
-            return end_with(slot, VERDICT_LOST, "interrupted", reply);
+            return end_with(slot, VERDICT_MISSING, "interrupted", reply);
         if (left <= 0) {
             number_print(text, sizeof text, "no answer within %g s", seconds);
             return end_with(slot, VERDICT_TIMEOUT, text, reply);
@@ -304,7 +304,7 @@ static bool start_process(worker_process *worker, worker_slot *slot, worker_repl
     if (!interrupted())
         die(EXIT_CODE_ENVIRONMENT, "the worker %.300s cannot be started: %.200s", worker->program,
             reply->text);
-    end_with(slot, VERDICT_LOST, "interrupted", reply);
+    end_with(slot, VERDICT_MISSING, "interrupted", reply);
     reply->value = REPLY_ENDS_RUN;
     return false;
 }
@@ -412,7 +412,7 @@ static bool is_asked_again(const worker_slot *before, const work_order *order, s
 {
     bool others = before->ran_last != NOBODY &&
                   (before->ran_others || before->ran_last != (int64_t)order->kernel);
-    bool lacks = reply->verdict == VERDICT_LOST && reply->value == REPLY_NO_MEMORY;
+    bool lacks = reply->verdict == VERDICT_MISSING && reply->value == REPLY_NO_MEMORY;
     return runs_kernel(order) && ((reply->verdict == VERDICT_CRASHED && others) ||
                                   (lacks && (before->ran_last != NOBODY || count > 1)));
 }
@@ -561,7 +561,7 @@ static bool leave_out_failed(worker_process *worker, unsigned i, kernel_list *li
     case_verdict verdict = {.kind = reply->verdict};
     char description[256];
     verdict_say(&verdict, "%s", reply->text);
-    if (reply->verdict == VERDICT_LOST)
+    if (reply->verdict == VERDICT_MISSING)
         return leave_out(worker, i, list,
                          reply->value > 0 ? (exit_code)reply->value : EXIT_CODE_ENVIRONMENT,
                          "plugin %s: %s", worker->plugins[i], reply->text);

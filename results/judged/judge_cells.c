@@ -130,7 +130,7 @@ static void judge_place_of(const bench *at, const kernel_entry *call, size_t ind
     static const layout_name layouts[] = {LAYOUT_TIMED, LAYOUT_IN_PLACE, LAYOUT_BEFORE};
     const judge_block *block = &at->blocks[index];
     work_order order = worker_order(ORDER_JUDGE, call);
-    row_findings findings = {.verdict.kind = VERDICT_RIGHT};
+    row_findings findings = {.verdict.kind = VERDICT_PASS};
     bool has_bound = false;
     order.place = place;
     order.rows_at_once = place == PLACE_FEW ? 1 + index % 3 : 0;

@@ -160,9 +160,9 @@ static size_t attack(const judge_block *block, const kernel_entry *kernel, doubl
     case_judgement judgement;
     bool suspect = false;
     judge_score(the_judge, block, kernel, scores, &verdict);
-    if (verdict.kind == VERDICT_DECLINED)
+    if (verdict.kind == VERDICT_UNSUPPORTED)
         return 0;
-    suspect = verdict.kind != VERDICT_RIGHT;
+    suspect = verdict.kind != VERDICT_PASS;
     for (size_t row = 0; !suspect && row < block->rows; row++) {
         double bound = scores[row].bound_row_ulp, off = scores[row].row_ulp;
         *claimed += isfinite(bound);
@@ -177,8 +177,7 @@ static size_t attack(const judge_block *block, const kernel_entry *kernel, doubl
     if (!suspect)
         return 0;
     judge_kernel(the_judge, block, kernel, &judgement);
-    if (judgement.verdict.kind == VERDICT_RIGHT ||
-        judgement.verdict.kind == VERDICT_RIGHT_NO_BOUND ||
+    if (judgement.verdict.kind == VERDICT_PASS || judgement.verdict.kind == VERDICT_PASS_NO_BOUND ||
         verdict_is_limit(judgement.verdict.kind))
         return 0;
     show(block, kernel, &judgement.verdict);

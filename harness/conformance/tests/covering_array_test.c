@@ -69,7 +69,7 @@ TEST(a_part_says_how_much_it_holds_and_begins_as_the_whole)
 /* Every hidden size up to 1100, and few elements. */
 TEST(problems_have_every_size_and_keep_to_their_elements)
 {
-    const combinations_asked asked = {.plain = torch, .alone = true, .seed = 3};
+    const combinations_request asked = {.plain = torch, .alone = true, .seed = 3};
     combination_set *set = combinations_make(&memory, &asked);
     bool seen[1101] = {0};
     for (size_t i = 0; i < combinations_count(set); i++) {

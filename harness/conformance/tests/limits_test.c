@@ -303,7 +303,7 @@ TEST(a_wrong_variance_is_no_fault_of_the_largest_column)
 {
     judge_settings settings = {.max_row_ulp = INFINITY};
     row_judge *judge = judge_create(NULL, &settings);
-    row_findings findings = {.verdict.kind = VERDICT_RIGHT};
+    row_findings findings = {.verdict.kind = VERDICT_PASS};
     judge_block block;
     float y[768];
     block_of(judge, &block, "torch", LN_F32, LN_F32, "spike", 1, 768);
@@ -407,7 +407,7 @@ static bool is_excused(float gamma_size, float wrong)
     judge_settings settings = {.max_row_ulp = INFINITY};
     ln_convention torch = {.eps_place = LN_EPS_VAR, .eps = 1e-5, .affine = LN_AFFINE_VECTOR};
     row_judge *judge = judge_create(NULL, &settings);
-    row_findings findings = {.verdict.kind = VERDICT_RIGHT};
+    row_findings findings = {.verdict.kind = VERDICT_PASS};
     judge_block block;
     for (size_t i = 0; i < HIDDEN; i++) {
         x[i] = i % 2 ? -0.95F : 1.05F;

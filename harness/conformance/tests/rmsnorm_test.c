@@ -47,8 +47,9 @@ TEST(right_kernels_are_right_under_every_convention)
             bool residual = (number + k) % 3 == 0;
             case_verdict verdict = judged(kernel, &convention, input, residual, 6, 100, NULL);
             char list[CONVENTION_MAX_LENGTH], words[DETAIL_MAX_LENGTH];
-            asked += verdict.kind != VERDICT_DECLINED;
-            if (verdict_exit_code(&verdict) != EXIT_CODE_FINE && verdict.kind != VERDICT_DECLINED)
+            asked += verdict.kind != VERDICT_UNSUPPORTED;
+            if (verdict_exit_code(&verdict) != EXIT_CODE_FINE &&
+                verdict.kind != VERDICT_UNSUPPORTED)
                 fail_msg("%s, %s, %s, %sresidual: %s", kernel->facts.name,
                          convention_format(&convention, list), input, residual ? "" : "no ",
                          verdict_describe(&verdict, words, sizeof words));
@@ -128,7 +129,7 @@ TEST(one_chain_of_f32_is_no_other_rounding)
         error err = {0};
         ln_convention convention;
         judge_block block;
-        row_findings findings = {.verdict.kind = VERDICT_RIGHT};
+        row_findings findings = {.verdict.kind = VERDICT_PASS};
         assert_true(convention_parse(conventions[c % 3], &convention, &err));
         const float spread = spreads[c / 3], eps = (float)convention.eps;
         for (size_t i = 0; i < ROWS * HIDDEN; i++, drawn = drawn * 1664525 + 1013904223)
@@ -159,10 +160,10 @@ TEST(one_chain_of_f32_is_no_other_rounding)
         judge_block_from(the_judge, &block, &call);
         judge_rounding(&block, y, &findings);
         judge_block_free(&block);
-        if (findings.verdict.kind != VERDICT_RIGHT)
+        if (findings.verdict.kind != VERDICT_PASS)
             print_error("%s, spread %g: bit %d\n", conventions[c % 3], (double)spread,
                         __builtin_ctzll(findings.mistakes.fit));
-        assert_int_equal(findings.verdict.kind, VERDICT_RIGHT);
+        assert_int_equal(findings.verdict.kind, VERDICT_PASS);
     }
 }
 
@@ -173,7 +174,7 @@ TEST(a_convention_of_another_operation_is_declined_in_words)
     const kernel_entry *kernel = kernel_named("rmsnorm.right.f32");
     assert_true(convention_parse("torch", &torch, &err));
     case_verdict verdict = judged(kernel, &torch, "normal", false, 2, 8, NULL);
-    assert_int_equal(verdict.kind, VERDICT_DECLINED);
+    assert_int_equal(verdict.kind, VERDICT_UNSUPPORTED);
     assert_non_null(strstr(verdict.detail, "it computes rmsnorm, not layernorm"));
 }
 

@@ -38,8 +38,8 @@ static const struct plant {
     verdict_kind verdict;
     const char *detail; /* must stand in the verdict's detail */
 } plants[] = {
-    {"naive.good", "torch", 768, VERDICT_RIGHT_NO_BOUND, ""},
-    {"naive.good", "annotated-transformer", 4096, VERDICT_RIGHT_NO_BOUND, ""},
+    {"naive.good", "torch", 768, VERDICT_PASS_NO_BOUND, ""},
+    {"naive.good", "annotated-transformer", 4096, VERDICT_PASS_NO_BOUND, ""},
     {"naive.n_for_n_minus_1", "annotated-transformer", 4096, VERDICT_INACCURATE,
      "0.000122 of gamma xhat"},
     {"naive.n_for_n_minus_1", "zscore", 4096, VERDICT_INACCURATE, "0.000122 of gamma xhat"},
@@ -75,18 +75,18 @@ static const struct plant special_plants[] = {
     {"special.narrows_x87", "torch", 768, VERDICT_STATE_CHANGED, "x87 control word"},
     {"special.leaves_mmx", "torch", 768, VERDICT_STATE_CHANGED, "emms"},
     /* right, but it makes what comes after it slow */
-    {"special.leaves_upper_halves", "torch", 768, VERDICT_RIGHT_NO_BOUND, SPEED_TRAP},
+    {"special.leaves_upper_halves", "torch", 768, VERDICT_PASS_NO_BOUND, SPEED_TRAP},
 #endif
-    {"special.unless_refused", "torch", 768, VERDICT_DECLINED, "an affine form"},
-    {"special.unless_refused", "zscore", 100, VERDICT_DECLINED, "no multiple of 64"},
-    {"special.unless_refused", "zscore", 768, VERDICT_RIGHT_NO_BOUND, ""},
-    {"special.unprepared", "torch", 768, VERDICT_DECLINED, "prepare() failed"},
+    {"special.unless_refused", "torch", 768, VERDICT_UNSUPPORTED, "an affine form"},
+    {"special.unless_refused", "zscore", 100, VERDICT_UNSUPPORTED, "no multiple of 64"},
+    {"special.unless_refused", "zscore", 768, VERDICT_PASS_NO_BOUND, ""},
+    {"special.unprepared", "torch", 768, VERDICT_UNSUPPORTED, "prepare() failed"},
     {"special.flushing", "torch", 768, VERDICT_STATE_CHANGED, "prepare"},
     {"special.nan_bound", "torch", 768, VERDICT_INACCURATE, "bound"},
     {"special.shifts_mean", "torch", 768, VERDICT_INACCURATE, "mean is"},
-    {"special.narrow_bound", "torch", 768, VERDICT_RIGHT, ""},
+    {"special.narrow_bound", "torch", 768, VERDICT_PASS, ""},
     {"special.crashing_bound", "torch", 768, VERDICT_CRASHED, "in bound(): SIGABRT"},
-    {"special.wide_parameters", "torch", 768, VERDICT_DECLINED, "element types"},
+    {"special.wide_parameters", "torch", 768, VERDICT_UNSUPPORTED, "element types"},
 };
 
 static bool gets_its_verdict(const struct plant *plant)
@@ -110,7 +110,7 @@ TEST(every_planted_fault_is_named)
     assert_int_equal(wrong, 0);
 }
 
-static const struct plant good = {"naive.good", "torch", 768, VERDICT_RIGHT_NO_BOUND, ""};
+static const struct plant good = {"naive.good", "torch", 768, VERDICT_PASS_NO_BOUND, ""};
 
 /* And the case after it is judged as if nothing had been. */
 TEST(what_is_done_to_the_process_is_named)
@@ -142,7 +142,7 @@ TEST(the_sum_with_the_residual_is_judged)
     judge_block block;
     case_judgement right = judge_residual(&block, "naive.good");
     judge_block_free(&block);
-    assert_int_equal(right.verdict.kind, VERDICT_RIGHT_NO_BOUND);
+    assert_int_equal(right.verdict.kind, VERDICT_PASS_NO_BOUND);
     case_judgement wrong = judge_residual(&block, "special.wrong_sum");
     judge_block_free(&block);
     assert_int_equal(wrong.verdict.kind, VERDICT_INACCURATE);

@@ -84,7 +84,7 @@ static void make_find(ln_type storage, ln_type param, hunt_random *random, worst
                         .parameters = HIDDEN,
                         .storage = storage,
                         .param = param,
-                        .verdict.kind = VERDICT_RIGHT,
+                        .verdict.kind = VERDICT_PASS,
                         .row_ulp = 0.1,
                         .bound_row_ulp = INFINITY,
                         .row = 1,

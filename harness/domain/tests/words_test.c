@@ -1,4 +1,4 @@
-/* The words of reproducibility classes, and the line that says what was requested, done and lost. */
+/* The words of reproducibility classes, and the line that says what was requested, done and missing. */
 #include "domain/coverage.h"
 #include "domain/kernel.h"
 #include "test.h"
@@ -84,16 +84,16 @@ static void expect_line(const coverage *covered, const char *line)
     text_free(&out);
 }
 
-TEST(nothing_is_lost)
+TEST(nothing_is_missing)
 {
-    expect_line(&(coverage){.asked = 40, .done = 40}, "requested 40, judged 40, missing 0");
-    expect_line(&(coverage){.asked = 40, .done = 37, .declined = 3},
+    expect_line(&(coverage){.requested = 40, .done = 40}, "requested 40, judged 40, missing 0");
+    expect_line(&(coverage){.requested = 40, .done = 37, .unsupported = 3},
                 "requested 40, judged 37, unsupported 3, missing 0");
 }
 
-TEST(the_first_lost_are_named)
+TEST(the_first_missing_are_named)
 {
-    coverage covered = {.asked = 5, .done = 1};
+    coverage covered = {.requested = 5, .done = 1};
     coverage_lose(&covered, "a", "only in base");
     expect_line(&covered, "requested 5, judged 1, missing 1: a (only in base)");
     coverage_lose(&covered, "b", NULL);

@@ -100,7 +100,7 @@ TEST_IN_SCRATCH(one_that_crashes_late_spoils_nothing)
     assert_int_equal(bad->verdict.kind, VERDICT_CRASHED);
     assert_true(isnan(bad->bound_row_ulp));
     assert_int_equal(bad->repetition_count, 0);
-    assert_int_equal(good->verdict.kind, VERDICT_RIGHT);
+    assert_int_equal(good->verdict.kind, VERDICT_PASS);
     assert_int_equal(processes_of(good), 1);
     assert_int_equal(good->repetition_count, 8);
 
@@ -142,13 +142,13 @@ TEST_IN_SCRATCH(what_goes_wrong_while_timed_is_named)
         {"special.flickers_when_timed", VERDICT_NONDETERMINISTIC},
         {"special.position_wrong", VERDICT_INACCURATE},
         {"special.position_nan", VERDICT_WRONG_CLASS},
-        {"special.position_rounding", VERDICT_RIGHT_NO_BOUND},
+        {"special.position_rounding", VERDICT_PASS_NO_BOUND},
         {"naive.crash_when_timed", VERDICT_CRASHED},
         {"special.overruns_when_timed", VERDICT_OVERRUN},
         {"special.flushes_when_timed", VERDICT_STATE_CHANGED},
-        {"special.refuses_many_rows", VERDICT_DECLINED},
+        {"special.refuses_many_rows", VERDICT_UNSUPPORTED},
         {"naive.eps_on_wrong_side", VERDICT_INACCURATE},
-        {"naive.good", VERDICT_RIGHT_NO_BOUND},
+        {"naive.good", VERDICT_PASS_NO_BOUND},
     };
     session_trial trial;
     trial_of(&trial,
@@ -226,19 +226,19 @@ TEST_IN_SCRATCH(what_is_timed_in_place_is_what_was_judged)
             continue;
         in_place++;
         verdict_kind expected =
-            !strcmp(one->key.kernel, "two_pass_f32_scalar")             ? VERDICT_RIGHT
-            : !strcmp(one->key.kernel, "special.not_in_place")          ? VERDICT_DECLINED
+            !strcmp(one->key.kernel, "two_pass_f32_scalar")             ? VERDICT_PASS
+            : !strcmp(one->key.kernel, "special.not_in_place")          ? VERDICT_UNSUPPORTED
             : many && !strcmp(one->key.kernel, "special.late_in_place") ? VERDICT_INACCURATE
             : many && !strcmp(one->key.kernel, "special.flickers_when_timed")
                 ? VERDICT_NONDETERMINISTIC
             : many && !strcmp(one->key.kernel, "special.overruns_when_timed")
                 ? VERDICT_OVERRUN
-                : VERDICT_RIGHT_NO_BOUND;
+                : VERDICT_PASS_NO_BOUND;
         if (!is_roof(one->key.kernel) && one->verdict.kind != expected)
             fail_msg("%s, %zu rows: %s(%s)", one->key.kernel, one->key.rows,
                      verdict_phrase(one->verdict.kind), one->verdict.detail);
-        bool fits = is_roof(one->key.kernel) || expected == VERDICT_RIGHT ||
-                    expected == VERDICT_RIGHT_NO_BOUND || expected == VERDICT_INACCURATE;
+        bool fits = is_roof(one->key.kernel) || expected == VERDICT_PASS ||
+                    expected == VERDICT_PASS_NO_BOUND || expected == VERDICT_INACCURATE;
         assert_int_equal(timed, fits);
     }
     assert_int_equal(in_place, 2 * (7 + ROOFS));

@@ -125,8 +125,8 @@ static accuracy_verdict compared(judged_side base, judged_side new, comparison_p
 
 TEST(test_accuracy)
 {
-    const judged_side good = judged(VERDICT_RIGHT, 1, 1), moved = judged(VERDICT_RIGHT, 1.4, 2),
-                      worse = judged(VERDICT_RIGHT, 1.6, 3),
+    const judged_side good = judged(VERDICT_PASS, 1, 1), moved = judged(VERDICT_PASS, 1.4, 2),
+                      worse = judged(VERDICT_PASS, 1.6, 3),
                       broken = judged(VERDICT_INACCURATE, 1.1, 4),
                       crashed = judged(VERDICT_CRASHED, 0, 0);
     comparison_pair pair = {0};
@@ -155,17 +155,17 @@ TEST(test_exit_codes)
         speed_verdict speed;
         exit_code exact, no_worse, bound, ungated;
     } cases[] = {
-        {VERDICT_RIGHT, VERDICT_RIGHT, 0, 0, SPEED_SAME, 0, 0, 0, 0},
-        {VERDICT_RIGHT, VERDICT_RIGHT, 0, 0, SPEED_FASTER, 0, 0, 0, 0},
-        {VERDICT_RIGHT, VERDICT_RIGHT, 0, 0, SPEED_SLOWER, 1, 1, 1, 1},
-        {VERDICT_RIGHT, VERDICT_RIGHT, 0, 0, SPEED_INCONCLUSIVE, 3, 3, 3, 3},
-        {VERDICT_RIGHT, VERDICT_RIGHT, 2, 0, SPEED_SAME, 5, 0, 0, 0},
-        {VERDICT_RIGHT, VERDICT_RIGHT, 2, 1, SPEED_SLOWER, 5, 5, 1, 1},
-        {VERDICT_RIGHT, VERDICT_INACCURATE, 2, 1, SPEED_SAME, 5, 5, 5, 0},
+        {VERDICT_PASS, VERDICT_PASS, 0, 0, SPEED_SAME, 0, 0, 0, 0},
+        {VERDICT_PASS, VERDICT_PASS, 0, 0, SPEED_FASTER, 0, 0, 0, 0},
+        {VERDICT_PASS, VERDICT_PASS, 0, 0, SPEED_SLOWER, 1, 1, 1, 1},
+        {VERDICT_PASS, VERDICT_PASS, 0, 0, SPEED_INCONCLUSIVE, 3, 3, 3, 3},
+        {VERDICT_PASS, VERDICT_PASS, 2, 0, SPEED_SAME, 5, 0, 0, 0},
+        {VERDICT_PASS, VERDICT_PASS, 2, 1, SPEED_SLOWER, 5, 5, 1, 1},
+        {VERDICT_PASS, VERDICT_INACCURATE, 2, 1, SPEED_SAME, 5, 5, 5, 0},
         {VERDICT_INACCURATE, VERDICT_INACCURATE, 0, 0, SPEED_SAME, 0, 0, 5, 0},
-        {VERDICT_RIGHT, VERDICT_CRASHED, 1, 1, SPEED_NOT_MEASURED, 6, 6, 6, 6},
-        {VERDICT_WRONG_CLASS, VERDICT_RIGHT, 3, 1, SPEED_SAME, 5, 0, 0, 0},
-        {VERDICT_TIMEOUT, VERDICT_RIGHT, 1, 0, SPEED_NOT_MEASURED, 4, 4, 4, 4},
+        {VERDICT_PASS, VERDICT_CRASHED, 1, 1, SPEED_NOT_MEASURED, 6, 6, 6, 6},
+        {VERDICT_WRONG_CLASS, VERDICT_PASS, 3, 1, SPEED_SAME, 5, 0, 0, 0},
+        {VERDICT_TIMEOUT, VERDICT_PASS, 1, 0, SPEED_NOT_MEASURED, 4, 4, 4, 4},
         {VERDICT_OVERRUN, VERDICT_OVERRUN, 0, 0, SPEED_NOT_MEASURED, 6, 6, 6, 6},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -75,14 +75,14 @@ static void add_roofs(sample_view *sample)
 
 static void put_case(result_store *store, int64_t run, const stored_case *stored)
 {
-    asked_case asked = {.key = stored->key, .parts = stored->judged ? ASKED_TO_JUDGE : 0};
-    asked.parts |= stored->repetition_count > 0 ? ASKED_TO_TIME : 0;
+    requested_case asked = {.key = stored->key, .parts = stored->judged ? REQUESTED_JUDGEMENT : 0};
+    asked.parts |= stored->repetition_count > 0 ? REQUESTED_TIMING : 0;
     if (stored->judged)
         store_put_judged(store, run, stored);
     for (size_t i = 0; i < stored->repetition_count; i++)
         store_put_repetition(store, run, &stored->key, &stored->repetitions[i]);
     if (!is_roof(stored->key.kernel))
-        store_put_asked(store, run, &asked);
+        store_put_requested(store, run, &asked);
 }
 
 /* It began when the sample says so. */
@@ -180,7 +180,7 @@ static stored_case *add_judged(sample_view *sample, const char *kernel, const ch
     snprintf(key.input, sizeof key.input, "%s", input);
     stored_case *stored = add_case(sample, &key);
     stored->judged = true;
-    stored->verdict.kind = VERDICT_RIGHT;
+    stored->verdict.kind = VERDICT_PASS;
     stored->metrics.row_ulp_max = row_ulp;
     stored->metrics.elements = rows * hidden;
     return stored;
@@ -239,9 +239,9 @@ sample_view *sample_plain(void)
             sample_speed(sample, kernels[i].name, 65536 / hidden[j], hidden[j],
                          kernels[i].gbps * (1 + 0.05 * (double)j))
                 ->metrics.ulp_histogram[6 + i % 3] = 100;
-        stored_case *judged = sample_judged(sample, kernels[i].name, "offset",
-                                            kernels[i].nan ? NAN : kernels[i].worst,
-                                            kernels[i].nan ? VERDICT_LIMIT_CLASS : VERDICT_RIGHT);
+        stored_case *judged = sample_judged(
+            sample, kernels[i].name, "offset", kernels[i].nan ? NAN : kernels[i].worst,
+            kernels[i].nan ? VERDICT_TYPE_LIMITED_CLASS : VERDICT_PASS);
         judged->metrics.kappa_max = 1e6;
         for (double kappa = 2; kappa < 1e7; kappa *= 10)
             sample_row(sample, kappa, fmin(1 + kappa * (double)i, kernels[i].worst), NAN);

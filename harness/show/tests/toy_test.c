@@ -46,7 +46,7 @@ TEST_IN_SCRATCH(metric)
         SQLITE_OK);
     sqlite3_close(before);
     store = store_open(path, STORE_WRITE);
-    put_accuracy(store, run, &key, &(case_verdict){.kind = VERDICT_RIGHT}, &metrics, 4);
+    put_accuracy(store, run, &key, &(case_verdict){.kind = VERDICT_PASS}, &metrics, 4);
     run_view view;
     view = view_load(store, run);
     text_buffer table = {0};

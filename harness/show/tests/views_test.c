@@ -38,7 +38,7 @@ static void fill(result_store *store, int64_t run)
     case_key fine = key_of("fine"), roof = key_of("copy"), wrong = key_of("wrong"),
              crashed = key_of("crashed"), odd = key_of("tab\there\\\"quote\nline\xff\xc0\xafü");
     ln_metrics metrics = some_metrics();
-    case_verdict ok = {VERDICT_RIGHT, ""}, bad = {VERDICT_LIMIT_CLASS, "3 elements"},
+    case_verdict ok = {VERDICT_PASS, ""}, bad = {VERDICT_TYPE_LIMITED_CLASS, "3 elements"},
                  dead = {VERDICT_CRASHED, "SIGSEGV"};
     store_put_judged(store, run,
                      &(stored_case){.key = fine,

@@ -24,18 +24,18 @@ static void put_run(result_store *store)
             store_put_repetition(store, run, &timed, &put);
         }
         for (int input = 0; kernel > 0 && input < INPUTS; input++) {
-            asked_case asked = {.key = key_of(kernel, input), .parts = ASKED_TO_JUDGE};
-            case_verdict fine = {.kind = VERDICT_RIGHT};
+            requested_case asked = {.key = key_of(kernel, input), .parts = REQUESTED_JUDGEMENT};
+            case_verdict fine = {.kind = VERDICT_PASS};
             ln_metrics metrics = distinct_metrics();
             stored_row row = {0, 1, 2, 1, .5, 3, 0, 0};
-            store_put_asked(store, run, &asked);
+            store_put_requested(store, run, &asked);
             put_accuracy(store, run, &asked.key, &fine, &metrics, 1);
             store_put_row(store, run, &asked.key, &row);
         }
     }
     for (unsigned process = 0; process < 2; process++)
         store_end_process(store, run, process);
-    store_count_asked(store, run);
+    store_count_requested(store, run);
     store_end_run(store, run, RUN_COMPLETE);
     store_together_end(store);
 }
@@ -48,7 +48,6 @@ static void read_run(result_store *store)
     const word_list kernels = {names, 1};
     const recommend_wanted wanted = {
         .run = 1, .at = key, .kernels = &kernels, .budget = 2, .kappa = NAN};
-    asked_case *lost;
     stored_worst worst;
     stored_pair pair;
     input_error *errors;
@@ -63,8 +62,6 @@ static void read_run(result_store *store)
     store_next_process(store, 1);
     store_unfinished(store, 1);
     store_has_accuracy(store, 1, &key);
-    store_lost(store, 1, &lost);
-    free(lost);
     stored_cases cases = store_cases(store, 1);
     store_run_of_case(store, cases.cases[0].id);
     store_worst(store, &cases.cases[0], &worst);

@@ -1,5 +1,5 @@
 /* The store: what was put is there again, to the bit. */
-#include "store/store.h"
+#include "store/internal.h"
 #include "store_sample.h"
 #include <math.h>
 
@@ -55,7 +55,7 @@ TEST_IN_SCRATCH(test_round_trip)
     int64_t run = begun(store);
     case_key key = sample_key();
     ln_metrics metrics = distinct_metrics();
-    case_verdict verdict = {VERDICT_LIMIT, "row 3, tab\there"};
+    case_verdict verdict = {VERDICT_TYPE_LIMITED, "row 3, tab\there"};
     put_accuracy(store, run, &key, &verdict, &metrics, INFINITY);
     timed_repetition put = {2, 1, 7, 123456789012, 1234.5678901234567, 1233.25, NAN, NAN};
     store_put_repetition(store, run, &key, &put);
@@ -82,7 +82,7 @@ TEST_IN_SCRATCH(test_round_trip)
     assert_true(got->key.rows == 512 && got->key.hidden == 768 && got->key.dtype == LN_F32);
     assert_true(got->key.cache == CACHE_COLD && got->key.threads == 1);
     assert_true(got->judged);
-    assert_int_equal(got->verdict.kind, VERDICT_LIMIT);
+    assert_int_equal(got->verdict.kind, VERDICT_TYPE_LIMITED);
     assert_string_equal(got->verdict.detail, verdict.detail);
     assert_true(isinf(got->bound_row_ulp) && got->bound_row_ulp > 0);
     assert_same_metrics(&got->metrics, &metrics);
@@ -120,14 +120,14 @@ TEST_IN_SCRATCH(test_machine_and_kernels)
 }
 
 /* NaN, infinities and subnormals come back as they went. (SQLite keeps a REAL that is an integer as
- * one, so that the sign of a zero is lost.) */
+ * one, so that the sign of a zero is missing.) */
 TEST_IN_SCRATCH(test_special_doubles)
 {
     static const double special[] = {NAN, INFINITY, -INFINITY, 0x1p-1074, 0x1.fffffffffffffp1023};
     result_store *store = store_open(scratch_path(state, "a.db"), STORE_WRITE);
     int64_t run = begun(store);
     case_key key = sample_key();
-    case_verdict verdict = {VERDICT_RIGHT, ""};
+    case_verdict verdict = {VERDICT_PASS, ""};
     for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
         ln_metrics metrics = distinct_metrics();
         metrics.worst_computed = special[i];
@@ -274,7 +274,7 @@ TEST_IN_SCRATCH(test_rows)
     int64_t run = begun(store);
     case_key first = sample_key(), second = sample_key();
     strcpy(second.input, "offset");
-    case_verdict verdict = {VERDICT_RIGHT, ""};
+    case_verdict verdict = {VERDICT_PASS, ""};
     put_accuracy(store, run, &first, &verdict, NULL, NAN);
     const struct {
         const case_key *key;
@@ -330,19 +330,19 @@ TEST_IN_SCRATCH(test_runs)
     store_close(store);
 }
 
-static void assert_counts(result_store *store, int64_t run, size_t asked, size_t declined,
-                          size_t lost)
+static void assert_counts(result_store *store, int64_t run, size_t requested, size_t unsupported,
+                          size_t missing)
 {
     stored_run info = store_run(store, run);
-    assert_true(info.counts.known && info.counts.asked == asked);
-    assert_int_equal(info.counts.declined, declined);
-    assert_int_equal(info.counts.lost, lost);
+    assert_true(info.counts.known && info.counts.requested == requested);
+    assert_int_equal(info.counts.unsupported, unsupported);
+    assert_int_equal(info.counts.missing, missing);
     assert_string_equal(info.command, "run");
     assert_string_equal(info.request_hash, "0123456789abcdef");
     assert_true(info.triples == 1000 && info.triples_covered == 972);
 }
 
-/* Of what was asked for, each case is done, declined or lost: in an open run (after a kill), in one
+/* Of what was requested, each case is done, unsupported or missing: in an open run (after a kill), in one
  * that ended, and in one that goes on. */
 TEST_IN_SCRATCH(test_asked)
 {
@@ -350,66 +350,64 @@ TEST_IN_SCRATCH(test_asked)
         unsigned parts;
         case_verdict verdict;
         bool timed;
-        const char *lost; /* NULL: it is not */
+        const char *missing; /* NULL: it is not */
     } cases[] = {
-        {ASKED_TO_JUDGE, {VERDICT_RIGHT, ""}, false, NULL},
-        {ASKED_TO_JUDGE, {VERDICT_DECLINED, "no AVX-512"}, false, NULL},
-        {ASKED_TO_JUDGE, {VERDICT_LOST, "out of memory"}, false, "out of memory"},
-        {ASKED_TO_JUDGE | ASKED_TO_TIME, {VERDICT_RIGHT, ""}, true, NULL},
-        {ASKED_TO_JUDGE | ASKED_TO_TIME, {VERDICT_RIGHT, ""}, false, "judged, not timed"},
-        {ASKED_TO_JUDGE | ASKED_TO_TIME, {VERDICT_CRASHED, "SIGSEGV"}, false, NULL},
-        {ASKED_TO_JUDGE, {.kind = VERDICT_PENDING}, false, "not reached"},
-        {ASKED_TO_TIME, {.kind = VERDICT_PENDING}, true, NULL},
-        {ASKED_TO_TIME, {.kind = VERDICT_PENDING}, false, "not reached"},
+        {REQUESTED_JUDGEMENT, {VERDICT_PASS, ""}, false, NULL},
+        {REQUESTED_JUDGEMENT, {VERDICT_UNSUPPORTED, "no AVX-512"}, false, NULL},
+        {REQUESTED_JUDGEMENT, {VERDICT_MISSING, "out of memory"}, false, "out of memory"},
+        {REQUESTED_JUDGEMENT | REQUESTED_TIMING, {VERDICT_PASS, ""}, true, NULL},
+        {REQUESTED_JUDGEMENT | REQUESTED_TIMING, {VERDICT_PASS, ""}, false, "judged, not timed"},
+        {REQUESTED_JUDGEMENT | REQUESTED_TIMING, {VERDICT_CRASHED, "SIGSEGV"}, false, NULL},
+        {REQUESTED_JUDGEMENT, {.kind = VERDICT_PENDING}, false, "not reached"},
+        {REQUESTED_TIMING, {.kind = VERDICT_PENDING}, true, NULL},
+        {REQUESTED_TIMING, {.kind = VERDICT_PENDING}, false, "not reached"},
     };
     enum { CASES = sizeof cases / sizeof *cases };
     result_store *store = store_open(scratch_path(state, "a.db"), STORE_WRITE);
     int64_t run = begun(store), found;
     timed_repetition put = {0, 0, 0, 1, 1, 1, NAN, NAN};
-    asked_case asked = {.key = sample_key(), .parts = ASKED_TO_JUDGE}, *lost;
+    requested_case requested = {.key = sample_key(), .parts = REQUESTED_JUDGEMENT};
     stored_run info;
-    size_t count, next = 0;
     info = store_run(store, run);
     assert_false(info.counts.known);
     for (size_t pass = 0; pass < 2; pass++) /* twice is once */
         for (size_t i = 0; i < CASES; i++) {
-            asked.key.rows = i + 1;
-            asked.parts = pass || cases[i].parts == ASKED_TO_TIME ? cases[i].parts : ASKED_TO_JUDGE;
-            store_put_asked(store, run, &asked);
+            requested.key.rows = i + 1;
+            requested.parts =
+                pass || cases[i].parts == REQUESTED_TIMING ? cases[i].parts : REQUESTED_JUDGEMENT;
+            store_put_requested(store, run, &requested);
         }
-    store_count_asked(store, run);
+    store_count_requested(store, run);
     assert_counts(store, run, CASES, 0, CASES);
     found = store_latest_run(store);
     assert_int_equal(found, run);
     for (size_t i = 0; i < CASES; i++) {
-        asked.key.rows = i + 1;
+        requested.key.rows = i + 1;
         if (cases[i].verdict.kind != VERDICT_PENDING)
-            put_accuracy(store, run, &asked.key, &cases[i].verdict, NULL, 1);
+            put_accuracy(store, run, &requested.key, &cases[i].verdict, NULL, 1);
         if (cases[i].timed)
-            store_put_repetition(store, run, &asked.key, &put);
+            store_put_repetition(store, run, &requested.key, &put);
     }
     assert_counts(store, run, CASES, 1, 4);
     store_end_run(store, run, RUN_COMPLETE);
     assert_counts(store, run, CASES, 1, 4);
-    count = store_lost(store, run, &lost);
     for (size_t i = 0; i < CASES; i++)
-        if (cases[i].lost) {
-            assert_true(next < count && lost[next].key.rows == i + 1);
-            assert_int_equal(lost[next].parts, cases[i].parts);
-            assert_string_equal(lost[next++].reason, cases[i].lost);
-        }
-    assert_int_equal(next, count);
-    free(lost);
+        assert_int_equal(
+            store_number(store,
+                         "SELECT count(*) FROM missing WHERE run = ?1 AND rows = ?2 AND "
+                         "requested = ?3 AND reason = ?4",
+                         "iiis", run, (int64_t)i + 1, (int64_t)cases[i].parts, cases[i].missing),
+            cases[i].missing != NULL);
     info = store_run(store, run);
-    assert_int_equal(info.cases, CASES - 2); /* only asked for: no case to show */
+    assert_int_equal(info.cases, CASES - 2); /* only requested: no case to show */
     /* A run that lost something goes on, and tries again what was skipped. */
     found = store_find_unfinished(store, "abc");
     assert_int_equal(found, run);
     bool has;
-    asked.key.rows = 3;
-    has = store_has_accuracy(store, run, &asked.key);
+    requested.key.rows = 3;
+    has = store_has_accuracy(store, run, &requested.key);
     assert_false(has);
-    store_count_asked(store, run);
+    store_count_requested(store, run);
     info = store_run(store, run);
     assert_int_equal(info.state, RUN_OPEN);
     store_close(store);

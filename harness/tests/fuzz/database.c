@@ -26,7 +26,7 @@ static void fill(result_store *store)
                                   .hidden = 8,
                                   .threads = 1},
                           .judged = true,
-                          .verdict = {VERDICT_RIGHT, ""},
+                          .verdict = {VERDICT_PASS, ""},
                           .bound_row_ulp = 8,
                           .hashed = true,
                           .output_hash = 1};
@@ -38,10 +38,11 @@ static void fill(result_store *store)
     judged.metrics.ulp_histogram[3] = 16;
     case_key copy = judged.key;
     snprintf(copy.kernel, sizeof copy.kernel, "copy");
-    const asked_case asked = {.key = judged.key, .parts = ASKED_TO_JUDGE | ASKED_TO_TIME};
+    const requested_case asked = {.key = judged.key,
+                                  .parts = REQUESTED_JUDGEMENT | REQUESTED_TIMING};
     int64_t run = store_begin_run(store, &info);
-    store_put_asked(store, run, &asked);
-    store_count_asked(store, run);
+    store_put_requested(store, run, &asked);
+    store_count_requested(store, run);
     store_put_kernel(store, run, judged.key.kernel, kernel);
     store_put_judged(store, run, &judged);
     store_put_worst(store, run, &judged.key, &worst);

@@ -441,8 +441,8 @@ static bool call_all_at_once(void)
         return order_fails(VERDICT_NONDETERMINISTIC, "other bits on %u threads at once",
                            judged.at_once);
     return !refused ||
-           order_fails(VERDICT_LOST, "the system refuses sockets, threads or timers, so that no "
-                                     "calls can be made at once");
+           order_fails(VERDICT_MISSING, "the system refuses sockets, threads or timers, so that no "
+                                        "calls can be made at once");
 }
 
 /* All calls of the order, but those that are made at the same time as others. */
@@ -532,7 +532,7 @@ void worker_judge(const work_order *order, const ln_kernel *kernel)
                                             : order->problem.rows;
     const char *taken = order->place ? enter_place(plugin->library, order, rows) : "";
     if (!taken) {
-        order_fails(VERDICT_DECLINED, "its caches cannot be set");
+        order_fails(VERDICT_UNSUPPORTED, "its caches cannot be set");
         return;
     }
     memset(&judged, 0, sizeof judged);

@@ -99,7 +99,7 @@ bool order_is_unprepared(void)
 {
     if (of_library)
         worker_out_of_memory(0);
-    return order_fails(VERDICT_DECLINED, "its prepare() failed");
+    return order_fails(VERDICT_UNSUPPORTED, "its prepare() failed");
 }
 
 /* It may be the doing of a kernel that ran before: the parent asks again in a new process. */
@@ -107,7 +107,7 @@ void worker_out_of_memory(size_t bytes)
 {
     (void)bytes;
     answer = (worker_reply){.kind = REPLY_FAILED,
-                            .verdict = VERDICT_LOST,
+                            .verdict = VERDICT_MISSING,
                             .value = REPLY_NO_MEMORY,
                             .text = "out of memory in the worker"};
     worker_end_with_answer();
@@ -184,7 +184,8 @@ const ln_kernel *kernel_of(const work_order *order)
         plugin && order->kernel < plugin->count ? &plugin->kernels[order->kernel] : NULL;
     if (kernel && strcmp(kernel->name, order->text) == 0)
         return kernel;
-    order_fails(VERDICT_LOST, "no such kernel"); /* the file was built anew since it was listed */
+    order_fails(VERDICT_MISSING,
+                "no such kernel"); /* the file was built anew since it was listed */
     return NULL;
 }
 
@@ -264,7 +265,7 @@ static void load_plugin(const work_order *order)
     void *library = dlopen(order->text, RTLD_NOW | RTLD_LOCAL);
     const char *set = floating_point_compare(&before, &loaded->floating_point);
     if (!library) {
-        order_fails(VERDICT_LOST, "%.200s", dlerror());
+        order_fails(VERDICT_MISSING, "%.200s", dlerror());
         return;
     }
     /* A file that links to the library finds the library's symbol where it has none itself. */
@@ -272,12 +273,14 @@ static void load_plugin(const work_order *order)
     bool is_own = has_code(library, symbol);
     if (!is_own && (has_code(library, dlsym(library, "ln_plugin_v1")) ||
                     has_code(library, dlsym(library, "ln_plugin_v2")))) {
-        order_fails(VERDICT_LOST, "it was built for an older plugin ABI: compile it again against "
-                                  "layernorm_plugin.h");
+        order_fails(VERDICT_MISSING,
+                    "it was built for an older plugin ABI: compile it again against "
+                    "layernorm_plugin.h");
         return;
     }
     if (!symbol) {
-        order_fails(VERDICT_LOST, "it has no symbol " LN_PLUGIN_SYMBOL " (see layernorm_plugin.h)");
+        order_fails(VERDICT_MISSING,
+                    "it has no symbol " LN_PLUGIN_SYMBOL " (see layernorm_plugin.h)");
         return;
     }
     *(void **)&ask = symbol;
@@ -287,19 +290,19 @@ static void load_plugin(const work_order *order)
     if (!plugin_leave(&before, LN_PLUGIN_SYMBOL "()"))
         return;
     if (fault) {
-        order_fails(VERDICT_LOST, "%s", fault);
+        order_fails(VERDICT_MISSING, "%s", fault);
         return;
     }
     for (size_t i = 0; i < table->count; i++)
         is_own = is_own && has_code(library, *(void *const *)&table->kernels[i].run);
     if (order->own_file && !is_own) { /* of two builds: both would run one copy */
-        order_fails(VERDICT_LOST, "a kernel's run comes from a library that it loads");
+        order_fails(VERDICT_MISSING, "a kernel's run comes from a library that it loads");
         answer.value = EXIT_CODE_NOT_COMPARABLE;
         return;
     }
     /* Kernels are judged on one thread, and timed so unless the order has more. */
     if (table->set_threads && !plugin_set_threads(table, 1)) {
-        order_fails(VERDICT_LOST, "its set_threads(1) failed");
+        order_fails(VERDICT_MISSING, "its set_threads(1) failed");
         return;
     }
     loaded->table = table;
@@ -419,15 +422,15 @@ static void obey(const work_order *order)
     const bool any =
         order->kind == ORDER_BOUND || (order->kind == ORDER_SUPPORTS && order->problem.rows == 0);
     if (kernel && !any && kernel->operation != wanted)
-        order_fails(VERDICT_DECLINED, "it computes %s, not %s", operation_name(kernel->operation),
-                    operation_name(wanted));
+        order_fails(VERDICT_UNSUPPORTED, "it computes %s, not %s",
+                    operation_name(kernel->operation), operation_name(wanted));
     else if (kernel && !any && order->kind != ORDER_SUPPORTS) {
         const char *refusal = kernel_refuses(kernel, &order->problem);
         if (!refusal && order->at.tensors[ROLE_RESIDUAL] >= 0 &&
             (kernel->traits & LN_TRAIT_NO_RESIDUAL))
             refusal = "it takes no residual";
         if (refusal)
-            order_fails(VERDICT_DECLINED, "%s", refusal);
+            order_fails(VERDICT_UNSUPPORTED, "%s", refusal);
     }
     if (answer.kind == REPLY_FAILED)
         return;

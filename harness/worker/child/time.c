@@ -588,7 +588,7 @@ static void time_entry(hayai_state *state, void *context)
      * entries of a round the same: in DRAM, filling x costs more than a call. */
     int input = (int)((unsigned)group.first + entry->rounds) & 1;
     if (!fill_input(input)) {
-        order_fails(VERDICT_LOST, "the protection of x could not be changed");
+        order_fails(VERDICT_MISSING, "the protection of x could not be changed");
         worker_end_with_answer();
     }
     thread_state own, before;
@@ -629,7 +629,7 @@ static void time_entry(hayai_state *state, void *context)
 void worker_time_entry(const work_order *order)
 {
     if (group.count == WORKER_MAX_ENTRIES) {
-        order_fails(VERDICT_LOST, "too many entries in a timed group");
+        order_fails(VERDICT_MISSING, "too many entries in a timed group");
         return;
     }
     timed_entry *entry = &group.entries[group.count];
@@ -652,7 +652,7 @@ void worker_time_entry(const work_order *order)
         if (!refusal && group.in_place && (entry->kernel->traits & LN_TRAIT_NOT_IN_PLACE))
             refusal = "y must not be x";
         if (refusal)
-            order_fails(VERDICT_DECLINED, "%s", refusal);
+            order_fails(VERDICT_UNSUPPORTED, "%s", refusal);
         const ln_plugin_table *plugin = plugin_of(order)->table;
         worker_threads_pin(kernel_has_threads(plugin, entry->kernel));
         if (refusal || !kernel_prepare(&entry->prepared, &memory, plugin, entry->kernel,
@@ -676,7 +676,7 @@ void worker_time_entry(const work_order *order)
         (group.in_place && hayai_benchmark_use_manual_time(added) != HAYAI_OK) ||
         (found && hayai_benchmark_iterations(added, (int64_t)order->iterations) != HAYAI_OK) ||
         (fewer && hayai_benchmark_repetitions(added, (int)order->repetitions) != HAYAI_OK)) {
-        order_fails(VERDICT_LOST, "%s", hayai_last_message());
+        order_fails(VERDICT_MISSING, "%s", hayai_last_message());
         return;
     }
     group.count++;
@@ -712,5 +712,5 @@ void worker_time_run(const work_order *order)
         .on_repetition = send_repetition,
     };
     if (hayai_suite_run_interleaved(group.suite, &interleave) != HAYAI_OK)
-        order_fails(VERDICT_LOST, "%s", hayai_last_message());
+        order_fails(VERDICT_MISSING, "%s", hayai_last_message());
 }
