@@ -171,8 +171,9 @@ static void dry_run(const case_plan *plan, const output_file *out)
     print_checks(plan, out);
 }
 
-/* Goes on with the unfinished run of this plan. Where there is none, the program ends and says what else to type. */
-static void resume_run(run_session *session, const char *database)
+/* Goes on with the unfinished run of this plan. False: there is none. If another run is unfinished, that one was meant:
+ * the program ends. */
+static bool resume_run(run_session *session, const char *database)
 {
     session->run = store_find_unfinished(session->store, session->plan.hash);
     session->resumed = session->run != 0;
@@ -180,7 +181,7 @@ static void resume_run(run_session *session, const char *database)
         store_drop_unfinished(session->store, session->run);
         session_ask(session);
         session->next_process = store_next_process(session->store, session->run);
-        return;
+        return true;
     }
     stored_run *runs;
     for (size_t i = store_runs(session->store, &runs); i-- > 0;)
@@ -191,8 +192,9 @@ static void resume_run(run_session *session, const char *database)
                 "out --resume to begin a new run",
                 (long long)runs[i].id, runs[i].command_line,
                 strstr(runs[i].command_line, "--resume") ? "" : " --resume");
-    store_remove_new(session->store);
-    die(EXIT_CODE_USAGE, "no unfinished run in %s: leave out --resume to begin one", database);
+    free(runs);
+    output_note("no unfinished run in %s: a new one begins", database);
+    return false;
 }
 
 /* A new run in the store. */
@@ -256,9 +258,7 @@ bool run_measure(run_session *session, const run_settings *settings, const kerne
 {
     make_parent_directory(settings->database);
     session->store = store_open(settings->database, STORE_WRITE);
-    if (settings->resume)
-        resume_run(session, settings->database);
-    else
+    if (!settings->resume || !resume_run(session, settings->database))
         begin_run(session, command, command_line);
     if (strcmp(command, "run") == 0)
         die_note = "; the same command with --resume goes on";

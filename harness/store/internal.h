@@ -138,6 +138,8 @@ void store_finish(result_store *store);
 void store_put_judgement(result_store *store, int64_t id, const stored_case *stored);
 /* A URI by which a file can be attached and nothing is made beside it; free() it. */
 char *store_uri(const char *path);
+/* Closes a store that was made when it was opened, and removes it if nobody else has it open. */
+void store_remove_new(result_store *store);
 /* The functions that scripts have. */
 void store_add_functions(const result_store *store);
 

@@ -94,8 +94,6 @@ int64_t store_remove_runs(result_store *store, int64_t first, int64_t last);
 /* As it was opened. */
 const char *store_path(const result_store *store);
 void store_close(result_store *store);
-/* Closes a store that was made when it was opened, and removes it if nobody else has it open. */
-void store_remove_new(result_store *store);
 
 /* The smallest change of time that is seen on a machine, as a share (0.01 is 1 %), of each regime;
  * NaN: not measured. `lnbench doctor --noise` stores it. */
