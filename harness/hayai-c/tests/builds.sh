@@ -67,9 +67,8 @@ installed() {
     done
     page=$(find "$work/prefix" -name hayai.3)
     [ -n "$page" ]
-    if command -v man > /dev/null; then
-        warnings=$(LC_ALL=C MANROFFSEQ='' man --warnings -E UTF-8 -l "$page" 2>&1 > /dev/null)
-        [ -z "$warnings" ] || { echo "$warnings"; exit 1; }
+    if command -v mandoc > /dev/null; then
+        mandoc -T lint -W warning "$page"
     fi
 }
 
