@@ -14,7 +14,7 @@
 
 enum {
     LANES_MOST = 4,
-    JUDGEMENTS_A_LANE = 64,  /* fewer are not worth another worker */
+    JUDGEMENTS_A_LANE = 8,   /* fewer are not worth another worker */
     LONG_ELEMENTS = 1 << 22, /* blocks of more are judged in one lane: they are large */
 };
 
