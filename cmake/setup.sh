@@ -67,8 +67,8 @@ take_lock() {
 
 # ---- packages ----------------------------------------------------------------------------------
 
-# Installs what the table lists for $purpose and dpkg does not have. Where that is not allowed, it stops if something
-# is needed. LNBENCH_NO_INSTALL, or a system without apt-get, may have what is needed from elsewhere: CMake will say.
+# Installs what the table lists for $purpose and dpkg lacks. A user who may not install is told to, if it is needed; with
+# LNBENCH_NO_INSTALL or without apt-get it may come from elsewhere: CMake will say.
 see_to_packages() {
     list_missing >"$state/missing"
     [ -s "$state/missing" ] || return 0

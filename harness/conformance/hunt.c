@@ -222,9 +222,7 @@ static bool comes_before(const worst_row *a, const worst_row *b)
 {
     if (rank(a) != rank(b))
         return rank(a) < rank(b);
-    if (a->score != b->score)
-        return a->score > b->score;
-    return a->restart < b->restart;
+    return a->score != b->score ? a->score > b->score : a->restart < b->restart;
 }
 
 /* Judges the rows as a find is judged when it is replayed, and sorts them into the finds, the last of which falls

@@ -211,16 +211,14 @@ static verdict_kind narrow_down(narrowing *in)
     return of_plain;
 }
 
-/* Whether a problem is wrong, and another one right, in each of four contents; with `more`, the wrong one has another row
- * each time, so that a fault of every fourth row is not taken for one of many rows. Nothing of it stays. */
-static bool separates(narrowing *in, const combination *with, const combination *without,
-                      size_t more)
+/* Whether a problem is wrong, with `more` rows each time, and another one right, in four contents. Nothing of it stays. */
+static bool separates(narrowing *in, const combination *with, const combination *less, size_t more)
 {
     enum { CONTENTS = 4, APART = 1 << 20 };
     const narrowing kept = *in;
     bool apart = true, same;
     for (int i = 1; apart && i <= CONTENTS && !interrupted(); i++) {
-        combination wrong = *with, right = *without;
+        combination wrong = *with, right = *less;
         wrong.number = right.number = with->number + (uint64_t)i * APART;
         wrong.rows += more * (size_t)(i - 1);
         ask_combination(in, wrong, &same);
