@@ -67,8 +67,8 @@ take_lock() {
 
 # ---- packages ----------------------------------------------------------------------------------
 
-# Installs what the table lists for $purpose and dpkg lacks. A user who may not install is told to, if it is needed; with
-# LNBENCH_NO_INSTALL or without apt-get it may come from elsewhere: CMake will say.
+# Installs the packages that $purpose needs and dpkg lacks. Without root it stops if one is required. With LNBENCH_NO_INSTALL,
+# or without apt-get, it goes on: they may have been built by hand, and CMake names what is missing.
 see_to_packages() {
     list_missing >"$state/missing"
     [ -s "$state/missing" ] || return 0
