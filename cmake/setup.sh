@@ -81,7 +81,7 @@ see_to_packages() {
         return
     fi
     command="  apt-get update && apt-get install -y --no-install-recommends"
-    say "they are not installed now: $hindrance"
+    say "not installing them: $hindrance"
     [ -z "$optional" ] || printf '%s\n' "optional:" "$command$optional" >&2
     [ -z "$required" ] || printf '%s\n' "needed:" "$command$required" >&2
     [ -z "$required" ] || [ "$as_root" != sudo ] || exit 7
