@@ -52,7 +52,7 @@ def _build(folder):
     if all(os.path.exists(os.path.join(there, file)) for file in FILES):
         _say(f"uses the build in {there}")
         return there
-    _say("compiling liblnjudge, liblayernorm and the program lnbench (about three minutes on two cores)")
+    _say("compiling liblnjudge, liblayernorm and the program lnbench (about two minutes on two cores)")
     ninja = ["-G", "Ninja"] if shutil.which("ninja") else []
     try:
         subprocess.check_call(["cmake", "-S", ROOT, "-B", folder, *ninja, "-DCMAKE_BUILD_TYPE=Release",

@@ -173,7 +173,7 @@ test_first_and_second_start() {
     exits 0
     prints "built from first: [run] [two words] [*] in elsewhere"
     prints "the lock is free"
-    tells "the first time takes about three minutes on two cores"
+    tells "the first time takes about two minutes on two cores"
     calls "cmake -S $checkout -B $checkout/build/release --preset release -DLNBENCH_TESTS=OFF"
     calls_not "apt-get"
     start "$checkout/lnbench" run
