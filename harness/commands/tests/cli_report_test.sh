@@ -152,10 +152,23 @@ for command in "history --db r.db --measure row_ulp_max --out" \
     check "${command%% *}: without gnuplot: said" has err 'gnuplot was not found'
 done
 rm fake/gnuplot
+cp -r page bare_page
 PATH=$scratch/nowhere "$lnbench" report --db r.db --out bare_page >out 2>err </dev/null
 code=$?
 check "without gnuplot: exit code" is "$code" 0
 check "without gnuplot: said" has err 'gnuplot was not found'
+check "without gnuplot: said on the page" has bare_page/index.html 'gnuplot was not found'
+check "without gnuplot: no chart of before" is "$(find bare_page -name '*.svg' -o -name '*.png')" ""
+check "no speed: said on the page" has page/index.html 'Not drawn: no speed was measured\.'
+check "no speed: no chart of it" test ! -e page/field.svg
+check "no errors: said on the page" has noisy/index.html 'errors were not judged'
+check "no errors: no chart of them" test ! -e noisy/error_kappa.svg
+for blocks in 1 18; do # a full disk, as the limit on a file's size shows it: a write that fails half way
+    (trap '' XFSZ && ulimit -f $blocks && PATH=$scratch/nowhere exec "$lnbench" report --db r.db --out full) >out 2>err
+    code=$?
+    check "full disk: exit code" is "$code" 7
+    check "full disk: no page" test ! -e full/index.html
+done
 
 run_it report --db r.db --out r.db/page
 check "into a file: nothing is shown first" lines out 0

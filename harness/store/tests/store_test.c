@@ -1,5 +1,6 @@
 /* The store: what was put is there again, to the bit. */
 #include "store/internal.h"
+#include "store/standing.h"
 #include "store_sample.h"
 #include <math.h>
 
@@ -463,4 +464,29 @@ TEST_IN_SCRATCH(test_together)
     assert_true(stored.state == RUN_OPEN && stored.repetitions == 1);
     store_put_repetition(store, begun(store), &key, &put); /* and on as before */
     store_close(store);
+}
+
+/* The class that colours an error, and the words for it. */
+TEST(test_error_classes)
+{
+    static const struct {
+        double row_ulp;
+        ln_type type;
+        error_class class;
+        const char *words;
+    } wanted[] = {{1, LN_F32, ERROR_EXACT, "1.0"},        {1.01, LN_F32, ERROR_GOOD, "1.0"},
+                  {4.5, LN_F32, ERROR_ROUGH, "4.5"},      {999, LN_F32, ERROR_ROUGH, "999"},
+                  {2e6, LN_F32, ERROR_LOST, "2e+06"},     {0x1p23, LN_F32, ERROR_LOST, "no digit"},
+                  {15, LN_BF16, ERROR_ROUGH, "15"},       {17, LN_BF16, ERROR_LOST, "17"},
+                  {128, LN_BF16, ERROR_LOST, "no digit"}, {INFINITY, LN_F32, ERROR_NAN, "fault"}};
+    char words[ERROR_WORDS];
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        const case_verdict timeout = {.kind = VERDICT_TIMEOUT};
+        const error_sum sum = {.judged = 1, .error = wanted[i].row_ulp};
+        assert_int_equal(error_class_of(&sum, wanted[i].type), wanted[i].class);
+        assert_string_equal(error_in_words(sum.error, wanted[i].type, &timeout, words),
+                            wanted[i].words);
+    }
+    const error_sum none = {.error = NAN};
+    assert_int_equal(error_class_of(&none, LN_F32), ERROR_UNKNOWN);
 }

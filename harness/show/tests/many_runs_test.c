@@ -1,4 +1,6 @@
-/* A store of many runs is asked as one of one run: steps of SQLite's machine, which are exact. */
+/* A question about one run of a store takes as many steps of SQLite's machine in a store of many runs as in a store of
+ * that run alone. Steps are exact, where times are not. */
+#include "show/report.h"
 #include "store/standing.h"
 #include "store_sample.h"
 
@@ -135,5 +137,38 @@ TEST_IN_SCRATCH(test_views)
                 fail_msg("%s: %d steps in %d runs, %d in one", sql, steps, MANY, one[i / 2][i % 2]);
         }
     }
+    store_close(store);
+}
+
+static int count_step(void *count)
+{
+    ++*(size_t *)count;
+    return 0;
+}
+
+/* Hundreds of steps that the queries of a report's page and charts take. */
+static size_t steps_of_report(result_store *store)
+{
+    size_t steps = 0;
+    run_view view = view_load(store, 1);
+    sqlite3_progress_handler(store->database, 100, count_step, &steps);
+    report_write(&view, PLOTS_DIRECTORY, "many_runs_page", NULL);
+    sqlite3_progress_handler(store->database, 0, NULL, NULL);
+    view_free(&view);
+    return steps;
+}
+
+TEST_IN_SCRATCH(test_report)
+{
+    result_store *store = store_open(scratch_path(state, "many.db"), STORE_WRITE);
+    setenv("PATH", "/nonexistent", 1); /* nothing is drawn */
+    put_run(store);
+    size_t one = steps_of_report(store);
+    for (int run = 1; run < MANY; run++)
+        put_run(store);
+    size_t many = steps_of_report(store);
+    assert_true(one > 100);
+    if (many > one * 6 / 5)
+        fail_msg("%zu00 steps in %d runs, %zu00 in one", many, MANY, one);
     store_close(store);
 }
