@@ -249,7 +249,8 @@ def keep(store, command, code, text):
     text = re.sub(r"--db /\S*/", "--db ", text)  # the test's own folder
     if store.startswith("here"):
         for value in sorted(filter(None, machine.values()), key=len, reverse=True):
-            text = re.sub(rf"(?<![\w.]){re.escape(value)}(?![\w.])", "HERE", text)
+            here = re.sub(r"\W", lambda sign: r"\\?" + re.escape(sign[0]), value)  # Markdown has a backslash before some
+            text = re.sub(rf"(?<![\w.]){here}(?![\w.])", "HERE", text)
         text = re.sub(r"\b(L1|L2|L3|DRAM)\b", "CACHE", text)
     made[store, command] = (str(code), str(text.count("\n")), hashlib.sha256(text.encode()).hexdigest()[:16])
     if OUT:
