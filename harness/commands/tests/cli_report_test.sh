@@ -89,6 +89,7 @@ refused "report --draw of no chart" 2 'no such chart' report --draw nothing --ou
 real=$(command -v gnuplot) || real=/bin/false
 # faked PROGRAM BODY: the program is a script, the only one of its name on PATH.
 faked() { mkdir -p fake && printf '%s\n' "${3-#!/bin/sh}" "$2" >"fake/$1" && chmod +x "fake/$1"; }
+nap="sleep 9876.$$" # no other test's
 # drawn LABEL CODE PATTERN: a report with the faked programs; the line on standard error, "" for none.
 drawn() {
     rm -rf drawn
@@ -100,7 +101,7 @@ drawn() {
     check "$1: no control character" hasnt err $'[\001-\010\013-\037]'
     check "$1: the page" test -s drawn/index.html
     check "$1: no half drawing" is "$(find drawn -name '*.part' -o -name '.?*')" ""
-    check "$1: no process" is "$(pgrep -f 'sleep 987[6]')" ""
+    check "$1: no process" is "$(pgrep -f "$nap")" ""
 }
 missing='^lnbench: charts are missing: ([a-z_]*, )*error_kappa(, [a-z_]*)*: gnuplot failed on [a-z_]*.svg: '
 mkdir home
@@ -118,7 +119,7 @@ for term in qt x11 dumb; do
 done
 check "the environment is ours" is "$(grep -vE '^(_|PWD|SHLVL|OLDPWD|LD_LIBRARY_PATH|PYTHONPATH|TMPDIR)$' variables |
     tr '\n' ' ')" 'HOME LC_ALL PATH '
-faked gnuplot 'sleep 9876'
+faked gnuplot "$nap"
 seconds=1 drawn "gnuplot hangs" 7 "$missing"'it took longer than 1 s$'
 faked gnuplot "[ \"\$4 \$5\" != 'error_kappa png' ] || exit 3; exec $real \"\$@\""
 drawn "gnuplot fails on one" 7 '^lnbench: charts are missing: error_kappa: .*exit status 3'
@@ -132,10 +133,10 @@ faked gnuplot 'yes noise | head -n 300000 >&2; printf "\033[31mthe end\n" >&2; e
 drawn "gnuplot chatters and fails" 7 "$missing.*the end\$"
 faked gnuplot 'yes >&2'
 drawn "gnuplot chatters for ever" 7 "$missing"'it was ended by SIGXFSZ$'
-faked gnuplot "sleep 9876 & setsid sleep 9876 & exec $real \"\$@\""
+faked gnuplot "$nap & setsid $nap & exec $real \"\$@\""
 drawn "gnuplot leaves children" 0 ''
 check "gnuplot leaves children: drawn" cmp page/error_kappa.svg drawn/error_kappa.svg
-faked gnuplot 'exec >&- 2>&-; sleep 9876'
+faked gnuplot "exec >&- 2>&-; $nap"
 seconds=1 drawn "gnuplot closes all" 7 "$missing"
 faked gnuplot 'echo "<?xml" >$6'
 drawn "half a drawing" 7 "$missing"'it left no whole drawing'
