@@ -294,7 +294,7 @@ void minimize_fault(covering_run *of, const combination *asked, const faults_see
         verdict_say(verdict, "%s, %s%s: %s%s", where, words,
                     seen->count > 1 ? " as all that are wrong" : "",
                     detail ? detail + 2 : verdict->detail,
-                    verdict->kind == VERDICT_TIMEOUT ? "" : "; asked alone, it is not wrong");
+                    verdict->kind == VERDICT_TIMEOUT ? "" : "; run alone, it passes");
         return;
     }
     verdict_kind of_plain = narrow_down(&in);

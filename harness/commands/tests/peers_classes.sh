@@ -6,7 +6,7 @@
 # the hidden sizes, then what breaks the promise; exit 1 if anything does, 77 without peers.
 #     peers_classes.sh BINARIES DISPATCH_TABLE [RUN-OPTION...]
 # It takes about half a minute; the families `huge` and `overflow`, where squares overflow, and the
-# rows that hunts found (`worst`) are left out for `fast`, as in the class (docs/choosing.md).
+# rows that hunts found (`worst`) are left out for `fast`, as in the class (docs/lab/dispatch.md).
 set -u
 binaries=${1:?usage: $0 BINARIES DISPATCH_TABLE [RUN-OPTION...]}
 table=${2:?usage: $0 BINARIES DISPATCH_TABLE [RUN-OPTION...]}
