@@ -1,4 +1,4 @@
--- Which kernels keep the promise of an accuracy class (docs/lab/dispatch.md) for rows of some hidden sizes, by all
+-- Which kernels keep an accuracy class (docs/lab/dispatch.md) for rows of some hidden sizes, by all
 -- that a run judged under a convention, and under the same without eps. A row a kernel and size: the family that
 -- it lacks, or the rows on which it breaks the promise by most; both NULL: it is of the class, by so many cases.
 -- ?1 run, ?2 types, ?3 class, ?4 hidden sizes, an array in JSON, ?5 convention, ?6 the same without eps or '', ?7 every family of
