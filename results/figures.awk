@@ -35,7 +35,7 @@ function complain(what) {
 }
 
 function fastest_table(words, count, i, at) {
-    print "| regime | rows × hidden | fastest | GB/s | share | reproducible | asked for |"
+    print "| regime | rows × hidden | fastest | GB/s | share | reproducible | target |"
     print "|---|---|---|---|---|---|---|"
     for (i = 1; i + 2 <= count; i += 3) {
         at = words[i] " " words[i + 1]
