@@ -270,38 +270,6 @@ const char *did_you_mean(const char *given, const char *const *words, size_t cou
     return buffer;
 }
 
-/* How many bytes the UTF-8 character here has, 0 where there is none. */
-static size_t utf8_length(const char *string)
-{
-    const unsigned char *at = (const unsigned char *)string;
-    unsigned low = 0x80, high = 0xbf; /* of the second byte */
-    size_t length;
-    if (at[0] < 0x80)
-        return 1;
-    if (at[0] >= 0xc2 && at[0] <= 0xdf)
-        length = 2;
-    else if (at[0] >= 0xe0 && at[0] <= 0xef)
-        length = 3;
-    else if (at[0] >= 0xf0 && at[0] <= 0xf4)
-        length = 4;
-    else
-        return 0;
-    if (at[0] == 0xe0)
-        low = 0xa0;
-    else if (at[0] == 0xed)
-        high = 0x9f; /* surrogates */
-    else if (at[0] == 0xf0)
-        low = 0x90;
-    else if (at[0] == 0xf4)
-        high = 0x8f;
-    if (at[1] < low || at[1] > high)
-        return 0;
-    for (size_t i = 2; i < length; i++)
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-    return length;
-}
-
 /* 0x80 to 0x9f are control characters too: a terminal may take one for ESC [. The others end a line,
  * or make what follows read backwards. */
 static bool is_control(uint32_t code)
@@ -314,30 +282,29 @@ static bool is_control(uint32_t code)
     return false;
 }
 
-/* Whether the string ends within the letter that begins here: with its last byte it would be one. */
-static bool is_cut(const char *string)
+/* Of RFC 3629: the shortest form alone, up to U+10FFFF, and no surrogates. */
+static bool is_letter(uint32_t code, size_t length)
 {
-    static const char *const ends[] = {"\x80", "\x80\x80", "\x80\x80\x80",
-                                       "\xa0", "\xa0\x80", "\x90\x80\x80"};
-    size_t length = strnlen(string, 4);
-    for (size_t i = 0; length < 4 && i < sizeof ends / sizeof *ends; i++) {
-        char whole[8];
-        snprintf(whole, sizeof whole, "%s%s", string, ends[i]);
-        if (utf8_length(whole) == strlen(whole))
-            return true;
-    }
-    return false;
+    static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
+    return code >= least[length - 1] && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
 }
 
 text_letter text_letter_at(const char *string)
 {
-    size_t length = utf8_length(string);
-    if (length == 0)
-        return is_cut(string) ? (text_letter){.kind = LETTER_CUT, .length = strlen(string)}
-                              : (text_letter){.kind = LETTER_BAD, .length = 1};
-    uint32_t code = (unsigned char)string[0] & (length == 1 ? 0x7fu : 0x7fu >> length);
-    for (size_t i = 1; i < length; i++)
-        code = code << 6 | ((unsigned char)string[i] & 0x3fu);
+    const unsigned char *at = (const unsigned char *)string;
+    const size_t length = at[0] < 0xc0 ? 1 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
+    uint32_t code = length == 1 ? at[0] : at[0] & (0x7fu >> length), last;
+    size_t there = 1;
+    for (; there < length && (at[there] & 0xc0) == 0x80; there++)
+        code = code << 6 | (at[there] & 0x3fu);
+    /* What a cut letter may still become is between the code and the last one. */
+    code <<= 6 * (length - there);
+    last = code | ((1u << 6 * (length - there)) - 1);
+    if ((length == 1 && code >= 0x80) || at[0] >= 0xf8 || (there < length && at[there]) ||
+        (!is_letter(code, length) && !is_letter(last, length)))
+        return (text_letter){.kind = LETTER_BAD, .length = 1};
+    if (there < length)
+        return (text_letter){.kind = LETTER_CUT, .length = there};
     return (text_letter){is_control(code) ? LETTER_CONTROL : LETTER_PLAIN, length, code};
 }
 
@@ -407,19 +374,11 @@ void word_list_free(word_list *list)
     *list = (word_list){0};
 }
 
-/* SIZE_MAX for what is larger still: too large in any case. */
+/* What is larger than any size is SIZE_MAX: too large in any case. */
 static bool parse_size(const char *text, size_t length, size_t *size)
 {
-    if (length == 0 || strspn(text, "0123456789") < length)
-        return false;
-    *size = 0;
-    for (size_t i = 0; i < length; i++)
-        if (__builtin_mul_overflow(*size, (size_t)10, size) ||
-            __builtin_add_overflow(*size, (size_t)(text[i] - '0'), size)) {
-            *size = SIZE_MAX;
-            return true;
-        }
-    return true;
+    *size = strtoull(text, NULL, 10);
+    return length > 0 && count_digits(text) >= length;
 }
 
 void shape_parse(const char *text, size_t *rows, size_t *hidden)
@@ -530,98 +489,52 @@ void clean_add_json(text_buffer *out, const char *json)
 
 /* ---- formats ---- */
 
-typedef struct format_arguments {
-    va_list list;
-} format_arguments;
-
-/* One conversion, with the numbers that its stars stood for. */
-typedef struct conversion {
-    char words[40];
-    bool left;
-    int width, precision; /* -1: none */
-    char size, kind;      /* 'l', 'L' for ll, 'z', 'j', 't'; 0: none */
-} conversion;
-
-/* Takes the conversion whose "%" stands at `at`, and returns where it ends. */
-static const char *take_conversion(const char *at, format_arguments *arguments, conversion *own)
+/* Adds the next value as the conversion at `format` says, and returns where that ends. Its stars become the numbers
+ * that they stand for; "%-s" is our own text. */
+static const char *add_value(text_buffer *out, text_form form, const char *format, va_list *values)
 {
-    *own = (conversion){.width = -1, .precision = -1};
-    int *number = &own->width;
-    for (size_t length = 0; !own->kind && *at && length + 12 < sizeof own->words; at++) {
-        char *word = own->words + length;
-        if (*at == '*') {
-            *number = va_arg(arguments->list, int);
-            length += *number < 0 ? 0 : (size_t)snprintf(word, 12, "%d", *number);
-            continue;
-        }
-        if (*at >= '0' && *at <= '9')
-            *number = 10 * (*number > 0 ? *number : 0) + *at - '0';
-        else if (*at == '.')
-            number = &own->precision;
-        else if (*at == '-')
-            own->left = true;
-        else if (strchr("hlzjt", *at))
-            own->size = own->size == 'l' ? 'L' : *at;
-        else if (!strchr("+ #", *at) && length > 0)
-            own->kind = *at;
-        *word = *at;
-        length++;
-    }
-    return at;
-}
-
-/* Adds a value of the type that the conversion names. */
-static void add_value(text_buffer *out, const conversion *own, format_arguments *arguments)
-{
-    const char *format = own->words;
-    if (own->kind == '%')
+    char words[40], kind;
+    size_t length = 0;
+    do {
+        if (*format == '*')
+            length += (size_t)snprintf(words + length, 12, "%d", va_arg(*values, int));
+        else
+            words[length++] = *format;
+        kind = *format++;
+    } while (length < 28 && (length == 1 || !strchr("diouxXcseEfFgGaA%", kind)));
+    words[length] = '\0';
+    if (kind == '%') {
         text_add(out, "%");
-    else if (strchr("eEfFgGaA", own->kind))
-        text_format(out, format, va_arg(arguments->list, double));
-    else if (own->size == 'L')
-        text_format(out, format, va_arg(arguments->list, long long));
-    else if (own->size && own->size != 'h')
-        text_format(out, format, va_arg(arguments->list, size_t));
-    else
-        text_format(out, format, va_arg(arguments->list, int));
-}
-
-static void add_string(text_buffer *out, text_form form, const conversion *own, const char *string)
-{
-    char *cut = own->precision >= 0 ? strndup(string, (size_t)own->precision) : NULL;
-    if (own->precision >= 0 && !cut)
-        memory_is_out((size_t)own->precision);
-    string = cut ? cut : string;
-    size_t length = strlen(string);
-    int blanks = own->width > 0 && length < (size_t)own->width ? own->width - (int)length : 0;
-    text_format(out, "%*s", own->left ? 0 : blanks, "");
-    if (own->left && own->width < 0) /* "%-s" is our own text */
-        text_add(out, string);
-    else
-        clean_add(out, form, string);
-    text_format(out, "%*s", own->left ? blanks : 0, "");
-    free(cut);
+    } else if (strchr("eEfFgGaA", kind)) {
+        text_format(out, words, va_arg(*values, double));
+    } else if (kind != 's' && strpbrk(words, "lzjt")) {
+        text_format(out, words, va_arg(*values, long long));
+    } else if (kind != 's') {
+        text_format(out, words, va_arg(*values, int));
+    } else if (strcmp(words, "%-s") == 0) {
+        text_add(out, va_arg(*values, const char *));
+    } else {
+        text_buffer shown = {0};
+        text_format(&shown, words, va_arg(*values, const char *));
+        clean_add(out, form, shown.bytes);
+        text_free(&shown);
+    }
+    return format;
 }
 
 void clean_format_list(text_buffer *out, text_form form, const char *format, va_list list)
 {
-    format_arguments arguments;
-    conversion own;
-    va_copy(arguments.list, list);
+    va_list values;
+    va_copy(values, list);
     text_add(out, "");
     while (*format) {
         size_t plain = strcspn(format, "%");
         text_add_bytes(out, format, plain);
         format += plain;
-        if (!*format)
-            break;
-        format = take_conversion(format, &arguments, &own);
-        if (own.kind == 's')
-            add_string(out, form, &own, va_arg(arguments.list, const char *));
-        else
-            add_value(out, &own, &arguments);
+        if (*format)
+            format = add_value(out, form, format, &values);
     }
-    va_end(arguments.list);
+    va_end(values);
 }
 
 void clean_format(text_buffer *out, text_form form, const char *format, ...)
