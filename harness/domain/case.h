@@ -127,7 +127,7 @@ typedef struct metric_field {
     bool published; /* also in the JSON of cases, not only in the store */
 } metric_field;
 
-/* The list, in metric_list.c: a store gets a column for each that it lacks. */
+/* The list, in metric_list.c; each is a column of the table accuracies (store/schema.sql). */
 extern const metric_field metric_list[];
 extern const size_t metric_count_all;
 

@@ -33,7 +33,6 @@ struct result_store {
     known_statement *statements;
     size_t statement_count;
     sqlite3_stmt *pairs; /* of store_pairs_begin() */
-    bool is_new;         /* its tables were made when it was opened */
     /* The case written last: measurements of one case come in a row. */
     case_key last_key;
     int64_t last_run, last_case; /* 0: none */
@@ -138,8 +137,6 @@ void store_finish(result_store *store);
 void store_put_judgement(result_store *store, int64_t id, const stored_case *stored);
 /* A URI by which a file can be attached and nothing is made beside it; free() it. */
 char *store_uri(const char *path);
-/* Closes a store that was made when it was opened, and removes it if nobody else has it open. */
-void store_remove_new(result_store *store);
 /* The functions that scripts have. */
 void store_add_functions(const result_store *store);
 

@@ -151,14 +151,19 @@ static void connect(result_store *store, const char *parameters, int flags)
 /* What a database is. Fresh: an empty one, which becomes ours when it is written. */
 typedef enum database_kind { KIND_FRESH, KIND_STORE, KIND_EXPORTED } database_kind;
 
-/* A database of somebody else must not get our tables. */
-static database_kind find_kind(result_store *store)
+/* Ends the program where it is not ours, which must not get our tables, of another format, or empty and to be read. */
+static database_kind find_kind(result_store *store, store_mode mode)
 {
     int64_t version = store_number(store, "PRAGMA user_version", "");
     int64_t application = store_number(store, "PRAGMA application_id", "");
     if (version == 0 && application == 0 &&
-        store_number(store, "SELECT count(*) FROM sqlite_master", "") == 0)
+        store_number(store, "SELECT count(*) FROM sqlite_master", "") == 0) {
+        if (mode == STORE_READ)
+            die(EXIT_CODE_ENVIRONMENT,
+                "%s: empty: measure something first with 'lnbench run --db %s'", store->path,
+                store->path);
         return KIND_FRESH;
+    }
     if (application != STORE_APPLICATION_ID && application != STORE_EXPORTED_ID)
         die(EXIT_CODE_ENVIRONMENT,
             "%s: an SQLite database, but not one of lnbench: name another file with --db",
@@ -173,50 +178,19 @@ static database_kind find_kind(result_store *store)
     return application == STORE_EXPORTED_ID ? KIND_EXPORTED : KIND_STORE;
 }
 
-static bool has_metric(result_store *store, const metric_field *metric)
+/* Makes the tables of a fresh one. The hash of an exported file is void when it is written to: it becomes a store. */
+static void make_tables(result_store *store)
 {
-    return store_number(store,
-                        "SELECT count(*) FROM pragma_table_info('accuracies') WHERE name = ?1", "s",
-                        metric->name) > 0;
-}
-
-/* Whether it is fresh, lacks a metric, or is an exported file, whose hash is void when it is written to. Ends the
- * program where it is not ours or of another format. */
-static bool is_outdated(result_store *store, store_mode mode)
-{
-    database_kind kind = find_kind(store);
-    if (mode == STORE_READ && kind == KIND_FRESH)
-        die(EXIT_CODE_ENVIRONMENT, "%s: empty: measure something first with 'lnbench run --db %s'",
-            store->path, store->path);
-    bool outdated = kind == KIND_FRESH || (mode == STORE_WRITE && kind == KIND_EXPORTED);
-    for (size_t i = 0; !outdated && i < metric_count_all; i++)
-        outdated = !has_metric(store, &metric_list[i]);
-    return outdated;
-}
-
-/* What is outdated gets what it lacks. A metric that is new in the list is undefined in the cases that were stored
- * before. */
-static void upgrade(result_store *store)
-{
-    char sql[128];
+    char sql[96];
     store_script(store, "BEGIN IMMEDIATE");
     /* Asked again, now that nobody else can write: somebody may have been faster. */
-    store->is_new = find_kind(store) == KIND_FRESH;
-    if (store->is_new) {
+    if (find_kind(store, STORE_WRITE) == KIND_FRESH) {
         store_script(store, schema_sql);
         store_script(store, views_sql);
     }
-    snprintf(sql, sizeof sql, "PRAGMA user_version = %d; PRAGMA application_id = %d", STORE_VERSION,
-             STORE_APPLICATION_ID);
+    snprintf(sql, sizeof sql, "PRAGMA user_version = %d; PRAGMA application_id = %d; COMMIT",
+             STORE_VERSION, STORE_APPLICATION_ID);
     store_script(store, sql);
-    for (size_t i = 0; i < metric_count_all; i++) {
-        const metric_field *metric = &metric_list[i];
-        snprintf(sql, sizeof sql, "ALTER TABLE accuracies ADD COLUMN %s %s", metric->name,
-                 metric->kind == METRIC_REAL ? "REAL" : "INTEGER");
-        if (!has_metric(store, metric))
-            store_script(store, sql);
-    }
-    store_script(store, "COMMIT");
 }
 
 /* Makes the views of views.sql for this connection. Those of the file are there for other programs: a TEMP view hides
@@ -242,14 +216,14 @@ static void open_write(result_store *store)
 {
     bool rolled_back = has_beside(store->path, "-journal");
     connect(store, "", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
-    bool outdated = is_outdated(store, STORE_WRITE);
+    const bool is_made = find_kind(store, STORE_WRITE) == KIND_STORE;
     if (rolled_back)
         store_check_sound(store);
     /* Only now, when the file is known to be ours or empty. */
     sqlite3_db_config(store->database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
     store_script(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
-    if (outdated)
-        upgrade(store);
+    if (!is_made)
+        make_tables(store);
     /* Better to learn now than after the first measurement that nothing can be written. */
     store_script(store, "BEGIN IMMEDIATE; COMMIT");
 }
@@ -260,7 +234,7 @@ static void open_read(result_store *store)
     int status = try_connect(store, "", SQLITE_OPEN_READONLY), kind = status & 0xff;
     if (status == SQLITE_READONLY_ROLLBACK && access(store->path, W_OK) == 0) {
         connect(store, "", SQLITE_OPEN_READWRITE);
-        is_outdated(store, STORE_READ);
+        find_kind(store, STORE_READ);
         store_check_sound(store);
         connect(store, "", SQLITE_OPEN_READONLY);
     } else if ((kind == SQLITE_CANTOPEN || kind == SQLITE_READONLY) && !is_used(store->path)) {
@@ -268,10 +242,7 @@ static void open_read(result_store *store)
     } else {
         store_check(store, status);
     }
-    if (is_outdated(store, STORE_READ)) {
-        open_write(store);
-        connect(store, "", SQLITE_OPEN_READONLY);
-    }
+    find_kind(store, STORE_READ);
 }
 
 result_store *store_open(const char *path, store_mode mode)
@@ -286,7 +257,7 @@ result_store *store_open(const char *path, store_mode mode)
         int status = try_connect(made, "?immutable=1", SQLITE_OPEN_READONLY);
         if (!is_used(path)) {
             store_check(made, status);
-            is_outdated(made, mode);
+            find_kind(made, mode);
         }
     }
     if (mode == STORE_WRITE)
@@ -304,7 +275,7 @@ result_store *store_open_memory(void)
     result_store *made = allocate_zeroed(1, sizeof *made);
     made->path = allocate_copy(":memory:", sizeof ":memory:");
     connect(made, "", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
-    upgrade(made);
+    make_tables(made);
     use_views(made);
     return made;
 }
@@ -331,17 +302,4 @@ void store_close(result_store *store)
     free(store->statements);
     free(store->path);
     free(store);
-}
-
-void store_remove_new(result_store *store)
-{
-    for (size_t i = 0; i < store->statement_count; i++)
-        sqlite3_reset(store->statements[i].prepared);
-    sqlite3_exec(store->database, "ROLLBACK; DETACH f", NULL, NULL, NULL);
-    /* SQLite changes the mode, and removes its files beside the database, only where nobody else has it open. */
-    if (store->is_new && strcmp(store->path, ":memory:") != 0 &&
-        sqlite3_exec(store->database, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL) ==
-            SQLITE_OK &&
-        store_number(store, "SELECT count(*) FROM runs", "") == 0)
-        unlink(store->path);
 }

@@ -23,16 +23,14 @@ enum {
 /* What goes wrong with the rows is the file's fault; what goes wrong with the disk is not. */
 static void execute(result_store *store, const char *sql, const char *file)
 {
-    char message[512];
     int status = sqlite3_exec(store->database, sql, NULL, NULL, NULL), kind = status & 0xff;
     if (status == SQLITE_OK)
         return;
     if (kind == SQLITE_FULL || kind == SQLITE_IOERR || kind == SQLITE_BUSY ||
         kind == SQLITE_READONLY)
         store_die(store, status);
-    snprintf(message, sizeof message, "%s", sqlite3_errmsg(store->database));
-    store_remove_new(store);
-    die(EXIT_CODE_ENVIRONMENT, "%s: its runs cannot be taken: %s", file, message);
+    die(EXIT_CODE_ENVIRONMENT, "%s: its runs cannot be taken: %s", file,
+        sqlite3_errmsg(store->database));
 }
 
 static void hash_of_bits(sqlite3_context *context, int count, sqlite3_value **values)

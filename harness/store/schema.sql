@@ -91,13 +91,17 @@ CREATE TABLE cases (
 
 -- Figures of a judged case that has any. output_hash: FNV-1a over every bit that came out of the kernel.
 -- ulp_histogram: a JSON array of counts, elements whose error is below 2^-6 ulp, then from 2^-6, 2^-5,
--- ... 2^24 on; zeros at its end are left out. A further column for each metric of domain/metric_list.c is added when a
--- store is opened to be written.
+-- ... 2^24 on; zeros at its end are left out. The others are the metrics of domain/metric_list.c.
 CREATE TABLE accuracies (
     case_id       INTEGER PRIMARY KEY REFERENCES cases (id) ON DELETE CASCADE,
     bound_row_ulp REAL,
     output_hash   INTEGER,
-    ulp_histogram TEXT
+    ulp_histogram TEXT,
+    ulp_max REAL, ulp_mean REAL, ulp_rms REAL, ulp_p50 REAL, ulp_p90 REAL, ulp_p99 REAL, ulp_bias REAL,
+    row_ulp_max REAL, row_ulp_mean REAL, norm_max REAL, rel_l2 REAL, correctly_rounded REAL, bits REAL,
+    mean_ulp_max REAL, rstd_ulp_max REAL, mismatches INTEGER NOT NULL, elements INTEGER NOT NULL,
+    exact_zeros INTEGER NOT NULL, sign_of_zero INTEGER NOT NULL, worst_row INTEGER NOT NULL,
+    worst_column INTEGER NOT NULL, worst_computed REAL, worst_exact REAL, kappa_max REAL
 ) STRICT;
 
 -- The verdict of a case, and what is decided of it, beside its figures in accuracies.

@@ -159,24 +159,13 @@ void store_count_requested(result_store *store, int64_t run)
              "i", run);
 }
 
-static void count_run(result_store *store, int64_t run)
-{
-    store_do(store,
-             "UPDATE runs SET cases = " COUNT_CASES ", repetitions = " COUNT_REPETITIONS
-             ", unsupported = " COUNT_UNSUPPORTED ", missing = " COUNT_MISSING
-             " WHERE id = ?1 AND state <> 'open'",
-             "i", run);
-}
-
 void store_end_run(result_store *store, int64_t run, run_state state)
 {
-    store_begin(store);
     store_do(store,
-             "UPDATE runs SET state = ?2, ended = strftime('%Y-%m-%dT%H:%M:%SZ', 'now') WHERE id = "
-             "?1",
+             "UPDATE runs SET state = ?2, ended = strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), "
+             "cases = " COUNT_CASES ", repetitions = " COUNT_REPETITIONS
+             ", unsupported = " COUNT_UNSUPPORTED ", missing = " COUNT_MISSING " WHERE id = ?1",
              "is", run, run_state_names[state]);
-    count_run(store, run);
-    store_finish(store);
     settle(store);
 }
 
@@ -216,16 +205,6 @@ void store_drop_unfinished(result_store *store, int64_t run)
     store_do(store, "DELETE FROM timings WHERE case_id IN " CASES_OF_RUN, "i", run);
     put_timings(store, run, -1);
     store_finish(store);
-}
-
-void store_sum_up(result_store *store, int64_t run, int64_t unfinished)
-{
-    store_do(store,
-             "INSERT OR IGNORE INTO finished_processes SELECT DISTINCT run, process " KEYED_CASES
-             "JOIN repetitions ON case_id = cases.id WHERE run = ?1 AND process <> ?2",
-             "ii", run, unfinished);
-    put_timings(store, run, -1);
-    count_run(store, run);
 }
 
 /* Once a run is over, its own columns say what became of its cases: nobody counts for a list. */
@@ -334,16 +313,6 @@ unsigned store_next_process(result_store *store, int64_t run)
                                   "SELECT coalesce(max(process) + 1, 0) " KEYED_CASES
                                   "JOIN repetitions ON case_id = cases.id WHERE run = ?1",
                                   "i", run);
-}
-
-int64_t store_unfinished(result_store *store, int64_t run)
-{
-    return store_number(store,
-                        "SELECT coalesce(max(process), -1) FROM runs JOIN cells ON run = "
-                        "runs.id JOIN cases ON cases.cell = cells.id JOIN repetitions ON "
-                        "case_id = cases.id WHERE runs.id = ?1 AND runs.state <> 'complete' AND "
-                        "NOT " FINISHED,
-                        "i", run);
 }
 
 /* ---- kernels ---- */

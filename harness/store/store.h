@@ -205,9 +205,6 @@ void store_together_end(result_store *store);
 /* The same without waiting for the disk: what is stored outlives the process, as each result alone does, and
  * may be missing where the power is. */
 void store_together_leave(result_store *store);
-/* Of results that were put without ending the processes that made them, as tests do: what the repetitions come to, but
- * for the unfinished process (store_unfinished()), and the run's counts. */
-void store_sum_up(result_store *store, int64_t run, int64_t unfinished);
 
 /* The runs of another database, or one of them (0: all), into the store, in one transaction; those that it has by
  * their origin are left out. What comes from elsewhere is opened by run_file_open() (store/run_file.h), which checks it.
@@ -222,9 +219,6 @@ void store_end_process(result_store *store, int64_t run, unsigned process);
 void store_drop_unfinished(result_store *store, int64_t run);
 unsigned store_process_count(result_store *store, int64_t run, const case_key *key);
 unsigned store_next_process(result_store *store, int64_t run);
-/* The process that a run was killed in: its repetitions are no part of a speed. NO_PROCESS: none. */
-enum { NO_PROCESS = -1 };
-int64_t store_unfinished(result_store *store, int64_t run);
 bool store_has_accuracy(result_store *store, int64_t run, const case_key *key);
 
 /* As JSON, an object whose members are the fields: of the metrics those that are published. */

@@ -35,7 +35,15 @@ static void sum_up(const char *path)
     size_t count = store_runs(store, &runs);
     for (size_t i = 0; i < count; i++) {
         judge_again(store, runs[i].id);
-        store_sum_up(store, runs[i].id, store_unfinished(store, runs[i].id));
+        if (runs[i].state == RUN_COMPLETE)
+            store_do(store,
+                     "INSERT OR IGNORE INTO finished_processes SELECT DISTINCT run, process FROM "
+                     "cells JOIN cases ON cell = cells.id JOIN repetitions ON case_id = cases.id "
+                     "WHERE run = ?1",
+                     "i", runs[i].id);
+        store_drop_unfinished(store, runs[i].id);
+        if (runs[i].state != RUN_OPEN)
+            store_end_run(store, runs[i].id, runs[i].state);
     }
     free(runs);
     store_close(store);
@@ -66,8 +74,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s: %s\n", argv[1], message ? message : sqlite3_errmsg(database));
     if (fine && changed)
         sqlite3_exec(database,
-                     "UPDATE runs SET unsupported = NULL, missing = NULL WHERE NOT imported;"
-                     "DELETE FROM timings",
+                     "UPDATE runs SET unsupported = NULL, missing = NULL WHERE NOT imported",
                      NULL, NULL, NULL);
     sqlite3_free(message);
     sqlite3_close(database);

@@ -62,7 +62,6 @@ static void read_run(result_store *store)
     free(store_kernels_json(store, 1));
     store_process_count(store, 1, &key);
     store_next_process(store, 1);
-    store_unfinished(store, 1);
     store_has_accuracy(store, 1, &key);
     stored_cases cases = store_cases(store, 1);
     store_run_of_case(store, cases.cases[0].id);

@@ -236,7 +236,7 @@ static void write_run(result_store *store)
     store_put_row(store, run, &asked.key, &row);
     store_put_worst(store, run, &asked.key, &worst);
     store_put_repetition(store, run, &asked.key, &put);
-    store_sum_up(store, run, NO_PROCESS);
+    store_end_process(store, run, put.process);
 }
 
 static void use(const char *path, store_mode mode)
@@ -338,7 +338,7 @@ TEST_IN_SCRATCH(test_tables_of_their_own)
             assert_int_equal(number(store->database, "SELECT count(*) FROM timed"), 0);
             if (mode == STORE_WRITE) {
                 assert_int_equal(fill(store, begun(store), 2), 2);
-                store_sum_up(store, 2, NO_PROCESS);
+                store_end_process(store, 2, 0);
             }
             store_close(store);
         }

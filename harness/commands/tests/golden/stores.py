@@ -74,9 +74,6 @@ class Run:
         database.executescript(f"PRAGMA synchronous = OFF; PRAGMA application_id = {0x6c6e6268}; PRAGMA user_version = "
                                + re.search(r"STORE_VERSION = (\d+)", text_of("open.c")).group(1) + ";"
                                + text_of("schema.sql") + text_of("views.sql"))
-        metrics = re.findall(r"(REAL|COUNT|PLACE)\((\w+)", text_of("../domain/metric_list.c").split("metric_list[] = {")[1])
-        database.executescript("".join(f"ALTER TABLE accuracies ADD COLUMN {name} {'REAL' if kind == 'REAL' else 'INTEGER'};"
-                                       for kind, name in metrics))
         self.put_run(database)
         for one in self.cases:
             parts = (JUDGE if "verdict" in one else 0) | (TIME if one["repetitions"] else 0)
