@@ -1,4 +1,4 @@
-/* The hash of a file, and an open-addressed table of hashes. */
+/* The hash of a file, and an open-addressed set of hashes. */
 #include "base/hash.h"
 #include "base/arena.h"
 #include <stdio.h>
@@ -21,71 +21,30 @@ bool hash_file(const char *path, uint64_t *hash)
     return fine;
 }
 
-/* The last bits of a hash of few bytes differ little: all of them take part. */
-static size_t slot_of(uint64_t hash, size_t room)
+bool hash_set_add(hash_set *set, uint64_t hash)
 {
-    return (size_t)((hash ^ hash >> 32) * 0x9e3779b97f4a7c15u >> 32) & (room - 1);
-}
-
-static void put_slot(hash_index *index, uint64_t hash, size_t place)
-{
-    size_t slot = slot_of(hash, index->room);
-    while (index->slots[slot].place != 0)
-        slot = (slot + 1) & (index->room - 1);
-    index->slots[slot] = (struct hash_slot){hash, place + 1};
-}
-
-void hash_index_add(hash_index *index, uint64_t hash, size_t place)
-{
-    if (2 * index->count >= index->room) {
-        hash_index larger = {.room = index->room ? 2 * index->room : 64, .count = index->count};
+    hash += hash == 0;
+    if (2 * set->count >= set->room) {
+        hash_set larger = {.room = set->room ? 2 * set->room : 64};
         larger.slots = allocate_zeroed(larger.room, sizeof *larger.slots);
-        /* From a free slot on, so that equal hashes keep their order. */
-        size_t first = 0;
-        while (first < index->room && index->slots[first].place != 0)
-            first++;
-        for (size_t i = 0; i < index->room; i++) {
-            const struct hash_slot *slot = &index->slots[(first + i) & (index->room - 1)];
-            if (slot->place != 0)
-                put_slot(&larger, slot->hash, slot->place - 1);
-        }
-        free(index->slots);
-        *index = larger;
+        for (size_t i = 0; i < set->room; i++)
+            if (set->slots[i])
+                hash_set_add(&larger, set->slots[i]);
+        free(set->slots);
+        *set = larger;
     }
-    put_slot(index, hash, place);
-    index->count++;
+    /* The last bits of a hash of few bytes differ little. */
+    size_t slot = mix_bits(hash) & (set->room - 1);
+    while (set->slots[slot] && set->slots[slot] != hash)
+        slot = (slot + 1) & (set->room - 1);
+    const bool is_new = !set->slots[slot];
+    set->slots[slot] = hash;
+    set->count += is_new;
+    return is_new;
 }
 
-hash_probe hash_index_probe(const hash_index *index, uint64_t hash)
+void hash_set_free(hash_set *set)
 {
-    return (hash_probe){hash, index->room ? slot_of(hash, index->room) : 0};
-}
-
-bool hash_index_next(const hash_index *index, hash_probe *at, size_t *place)
-{
-    while (index->room > 0 && index->slots[at->slot].place != 0) {
-        const struct hash_slot *slot = &index->slots[at->slot];
-        at->slot = (at->slot + 1) & (index->room - 1);
-        if (slot->hash != at->hash)
-            continue;
-        *place = slot->place - 1;
-        return true;
-    }
-    return false;
-}
-
-bool hash_index_add_new(hash_index *index, uint64_t hash)
-{
-    size_t place;
-    hash_probe at = hash_index_probe(index, hash);
-    if (hash_index_next(index, &at, &place))
-        return false;
-    hash_index_add(index, hash, 0);
-    return true;
-}
-
-void hash_index_free(hash_index *index)
-{
-    free(index->slots);
-    *index = (hash_index){0};
+    free(set->slots);
+    *set = (hash_set){0};
 }

@@ -19,35 +19,21 @@ static inline uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
 /* Of a file's contents; false, and 0, when it can't be read. */
 bool hash_file(const char *path, uint64_t *hash);
 
-/* Places of things by their hashes, so that one is found among many without looking at them all.
+/* A set of hashes.
  *
- *     hash_index index = {0};
- *     hash_index_add(&index, hash_of(&things[i]), i);
- *     for (hash_probe at = hash_index_probe(&index, hash); hash_index_next(&index, &at, &i);)
- *         if (is_equal(&things[i], wanted)) ...           // a hash may have several things
- *     hash_index_free(&index);
+ *     hash_set seen = {0};
+ *     if (hash_set_add(&seen, hash_bytes(HASH_START, row, bytes))) ...   // no row before had these bits
+ *     hash_set_free(&seen);
  */
 
-typedef struct hash_index {
-    struct hash_slot {
-        uint64_t hash;
-        size_t place; /* + 1; 0: the slot is free */
-    } * slots;
+typedef struct hash_set {
+    uint64_t *slots; /* 0: free */
     size_t room, count;
-} hash_index;
+} hash_set;
 
-typedef struct hash_probe {
-    uint64_t hash;
-    size_t slot;
-} hash_probe;
-
-void hash_index_add(hash_index *index, uint64_t hash, size_t place);
-hash_probe hash_index_probe(const hash_index *index, uint64_t hash);
-/* The next place with this hash, in the order in which they were added; false: there is none. */
-bool hash_index_next(const hash_index *index, hash_probe *at, size_t *place);
-/* Of an index without places, a set of hashes: adds the hash, and returns true, where it is not there yet. */
-bool hash_index_add_new(hash_index *index, uint64_t hash);
-void hash_index_free(hash_index *index);
+/* True: it was not there yet. */
+bool hash_set_add(hash_set *set, uint64_t hash);
+void hash_set_free(hash_set *set);
 
 /* Two generators of random numbers: one that goes on from number to number, and one that makes any of them. */
 

@@ -134,7 +134,7 @@ typedef struct timed_rows {
     void *const *judged; /* what came out of each block when it was judged */
     bool has_bound;
     ln_bound *bounds[TIMED_BLOCKS]; /* a row each, where the kernel has a bound */
-    hash_index seen;                /* over all processes */
+    hash_set seen;                  /* over all processes */
     metrics_gather *metrics;        /* of the judged rows and the others; NULL: there are none */
     case_verdict verdict;           /* of the others */
 } timed_rows;

@@ -198,7 +198,7 @@ void timed_rows_take(timed_rows *rows, row_judge *judge, const work_order *begin
         memcpy(&number, at, sizeof number);
         if (number >= TIMED_BLOCKS * block->rows) /* a kernel wrote there */
             continue;
-        if (!hash_index_add_new(&rows->seen, hash_bytes(HASH_START, at, sizeof number + bytes)))
+        if (!hash_set_add(&rows->seen, hash_bytes(HASH_START, at, sizeof number + bytes)))
             continue;
         const size_t which = number / block->rows, row = number % block->rows;
         row_findings here = {.verdict.kind = VERDICT_PASS}, all = {.verdict = rows->verdict};
@@ -239,7 +239,7 @@ void timed_rows_free(timed_rows *rows)
 {
     for (size_t i = 0; i < TIMED_BLOCKS; i++)
         free(rows->bounds[i]);
-    hash_index_free(&rows->seen);
+    hash_set_free(&rows->seen);
     metrics_gather_destroy(rows->metrics);
     *rows = (timed_rows){0};
 }

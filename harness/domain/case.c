@@ -1,5 +1,6 @@
 /* The words of a case, its key, its metrics by name, and cases found by their keys. */
 #include "domain/case.h"
+#include "base/arena.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include <math.h>
@@ -135,16 +136,9 @@ const char *const regime_names[REGIMES] = {"L1", "L2", "L3", "DRAM"};
 
 double metric_value(const ln_metrics *metrics, const metric_field *field)
 {
-    double value;
-    memcpy(&value, (const char *)metrics + field->offset, sizeof value);
-    return field->kind == METRIC_REAL ? value : (double)metric_count(metrics, field);
-}
-
-uint64_t metric_count(const ln_metrics *metrics, const metric_field *field)
-{
-    uint64_t count;
-    memcpy(&count, (const char *)metrics + field->offset, sizeof count);
-    return field->kind == METRIC_REAL ? 0 : count;
+    const char *at = (const char *)metrics + field->offset;
+    return field->kind == METRIC_REAL ? *(const double *)(const void *)at
+                                      : (double)*(const uint64_t *)(const void *)at;
 }
 
 void metrics_undefined(ln_metrics *metrics)
@@ -156,51 +150,46 @@ void metrics_undefined(ln_metrics *metrics)
             memcpy((char *)metrics + metric_list[i].offset, &undefined, sizeof undefined);
 }
 
-bool metrics_histogram_format(const ln_metrics *metrics, char text[HISTOGRAM_TEXT_LENGTH])
-{
-    size_t bins = ULP_BINS, length = 0;
-    while (bins > 0 && metrics->ulp_histogram[bins - 1] == 0)
-        bins--;
-    for (size_t i = 0; i < bins; i++)
-        length +=
-            (size_t)snprintf(text + length, HISTOGRAM_TEXT_LENGTH - length, "%s%llu",
-                             i == 0 ? "[" : ",", (unsigned long long)metrics->ulp_histogram[i]);
-    snprintf(text + length, HISTOGRAM_TEXT_LENGTH - length, "%s", bins > 0 ? "]" : "[]");
-    return bins > 0;
-}
+/* Where the case of a key of this hash stands; sorted by the hashes. */
+struct case_place {
+    uint64_t hash;
+    size_t at;
+};
 
-bool metrics_histogram_parse(const char *text, ln_metrics *metrics)
+static int compare_places(const void *a, const void *b)
 {
-    const char *at = text;
-    for (size_t i = 0; i < ULP_BINS; i++) {
-        char *end;
-        if (*at != (i == 0 ? '[' : ',') || at[1] < '0' || at[1] > '9')
-            return false;
-        metrics->ulp_histogram[i] = strtoull(at + 1, &end, 10);
-        at = end;
-        if (*at == ']')
-            return at[1] == '\0';
-    }
-    return false;
+    const struct case_place *left = a, *right = b;
+    return left->hash != right->hash ? (left->hash > right->hash) - (left->hash < right->hash)
+                                     : (left->at > right->at) - (left->at < right->at);
 }
 
 size_t stored_cases_find(const stored_cases *cases, const case_key *key)
 {
-    size_t i;
-    hash_probe at = hash_index_probe(&cases->index, case_key_hash(key));
-    while (hash_index_next(&cases->index, &at, &i))
-        if (case_key_equal(&cases->cases[i].key, key))
-            return i;
-    for (i = cases->index.count; i < cases->count; i++)
-        if (case_key_equal(&cases->cases[i].key, key))
-            return i;
+    const uint64_t hash = case_key_hash(key);
+    size_t low = 0, high = cases->indexed;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (cases->index[middle].hash < hash)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < cases->indexed && cases->index[low].hash == hash; low++)
+        if (case_key_equal(&cases->cases[cases->index[low].at].key, key))
+            return cases->index[low].at;
+    for (low = cases->indexed; low < cases->count; low++)
+        if (case_key_equal(&cases->cases[low].key, key))
+            return low;
     return cases->count;
 }
 
 void stored_cases_index(stored_cases *cases)
 {
-    for (size_t i = cases->index.count; i < cases->count; i++)
-        hash_index_add(&cases->index, case_key_hash(&cases->cases[i].key), i);
+    cases->index = reallocate(cases->index, (cases->count + 1) * sizeof *cases->index);
+    for (size_t i = 0; i < cases->count; i++)
+        cases->index[i] = (struct case_place){case_key_hash(&cases->cases[i].key), i};
+    qsort(cases->index, cases->count, sizeof *cases->index, compare_places);
+    cases->indexed = cases->count;
 }
 
 void stored_cases_free(stored_cases *cases)
@@ -208,6 +197,6 @@ void stored_cases_free(stored_cases *cases)
     for (size_t i = 0; i < cases->count; i++)
         free(cases->cases[i].repetitions);
     free(cases->cases);
-    hash_index_free(&cases->index);
+    free(cases->index);
     *cases = (stored_cases){0};
 }

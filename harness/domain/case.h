@@ -131,14 +131,7 @@ typedef struct metric_field {
 extern const metric_field metric_list[];
 extern const size_t metric_count_all;
 
-double metric_value(const ln_metrics *metrics, const metric_field *field);   /* counts as doubles */
-uint64_t metric_count(const ln_metrics *metrics, const metric_field *field); /* 0 for METRIC_REAL */
-
-/* The counts of the histogram as a JSON array, without the zeros at its end; false where all are 0.
- * And back: false where it is none. */
-enum { HISTOGRAM_TEXT_LENGTH = ULP_BINS * 21 + 3 };
-bool metrics_histogram_format(const ln_metrics *metrics, char text[HISTOGRAM_TEXT_LENGTH]);
-bool metrics_histogram_parse(const char *text, ln_metrics *metrics);
+double metric_value(const ln_metrics *metrics, const metric_field *field); /* counts as doubles */
 
 /* Metrics of nothing: every real NaN, every count 0. */
 void metrics_undefined(ln_metrics *metrics);
@@ -163,8 +156,8 @@ typedef struct stored_case {
 
 typedef struct stored_cases {
     stored_case *cases; /* in the order in which they were first stored */
-    size_t count;
-    hash_index index; /* of the first index.count of them */
+    size_t count, indexed;
+    struct case_place *index; /* of the first `indexed` of them */
 } stored_cases;
 
 /* Where a case stands; count: nowhere. Those behind the index are looked at one by one. */

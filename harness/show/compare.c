@@ -390,21 +390,6 @@ static void compare_contexts(run_comparison *comparison, result_store *store,
 
 /* ---- two runs: how fast ---- */
 
-/* The median of each process; free() it. */
-static double *medians_of(const speed_sample *sample)
-{
-    size_t all = sample->start[sample->groups];
-    double *medians = allocate((sample->groups + 1) * sizeof *medians);
-    double *scratch = allocate((all + 1) * sizeof *scratch);
-    for (size_t g = 0; g < sample->groups; g++) {
-        size_t count = sample->start[g + 1] - sample->start[g];
-        memcpy(scratch, sample->logs + sample->start[g], count * sizeof *scratch);
-        medians[g] = median(scratch, count);
-    }
-    free(scratch);
-    return medians;
-}
-
 /* Nothing below the threshold matters, and nothing below the noise, where it is known, can be told. What an interval
  * claims the ranks must bear out; where there are too few processes, nothing may be claimed. */
 static void decide_speed(run_comparison *comparison, comparison_pair *pair,
@@ -536,9 +521,9 @@ static void compare_times(run_comparison *comparison, const compared_case *both,
         const uint64_t seed = hash_bytes(HASH_START, pair->key.kernel, strlen(pair->key.kernel)) ^
                               comparison->settings.seed;
         const speed_sample *base = &samples[BASE], *new = &samples[NEW];
-        const grouped_values old = {base->logs, base->start, base->groups},
-                             now = {new->logs, new->start, new->groups};
-        double *medians[] = {medians_of(base), medians_of(new)};
+        const grouped_values old = {base->values, base->start, base->groups},
+                             now = {new->values, new->start, new->groups};
+        double *medians[] = {speed_medians(base), speed_medians(new)};
         const interval_estimate difference =
             bootstrap_difference(&old, &now, RESAMPLE_BOTH, comparison->settings.confidence, seed);
         pair->p = mann_whitney(medians[BASE], base->groups, medians[NEW], new->groups).p;

@@ -13,34 +13,21 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Times of a case, or ratios of two, by process: group g has values[start[g]] to values[start[g + 1] - 1]. */
-typedef struct sample_list {
-    double *values;
-    size_t *start;
-    size_t groups, count;
-    unsigned process; /* of the last group */
-} sample_list;
-
-static sample_list samples_allocate(size_t most)
+static speed_sample samples_allocate(size_t most)
 {
-    sample_list samples = {.values = allocate((most + 1) * sizeof(double)),
-                           .start = allocate((most + 1) * sizeof(size_t))};
+    speed_sample samples = {.values = allocate((most + 1) * sizeof(double)),
+                            .start = allocate((most + 1) * sizeof(size_t))};
     samples.start[0] = 0;
     return samples;
 }
 
-static void samples_free(sample_list *samples)
+static void add_sample(speed_sample *samples, unsigned process, double value)
 {
-    free(samples->values);
-    free(samples->start);
-}
-
-static void add_sample(sample_list *samples, unsigned process, double value)
-{
+    const size_t count = samples->start[samples->groups];
     samples->groups += samples->groups == 0 || samples->process != process;
     samples->process = process;
-    samples->values[samples->count++] = value;
-    samples->start[samples->groups] = samples->count;
+    samples->values[count] = value;
+    samples->start[samples->groups] = count + 1;
 }
 
 static bool is_time(const timed_repetition *repetition)
@@ -48,9 +35,9 @@ static bool is_time(const timed_repetition *repetition)
     return repetition->real_ns > 0 && isfinite(repetition->real_ns);
 }
 
-static sample_list times_of(const stored_case *stored)
+static speed_sample times_of(const stored_case *stored)
 {
-    sample_list times = samples_allocate(stored->repetition_count);
+    speed_sample times = samples_allocate(stored->repetition_count);
     for (size_t i = 0; i < stored->repetition_count; i++)
         if (is_time(&stored->repetitions[i]))
             add_sample(&times, stored->repetitions[i].process, stored->repetitions[i].real_ns);
@@ -58,9 +45,9 @@ static sample_list times_of(const stored_case *stored)
 }
 
 /* Ratios other / own of the rounds in which both were timed. Repetitions are in the order of processes and rounds. */
-static sample_list ratios_of(const stored_case *own, const stored_case *other)
+static speed_sample ratios_of(const stored_case *own, const stored_case *other)
 {
-    sample_list ratios = samples_allocate(own->repetition_count);
+    speed_sample ratios = samples_allocate(own->repetition_count);
     for (size_t i = 0, j = 0; i < own->repetition_count && j < other->repetition_count;) {
         const timed_repetition *a = &own->repetitions[i], *b = &other->repetitions[j];
         if (a->process == b->process && a->repetition == b->repetition && is_time(a) && is_time(b))
@@ -73,22 +60,32 @@ static sample_list ratios_of(const stored_case *own, const stored_case *other)
     return ratios;
 }
 
-static interval_estimate estimate_of(const sample_list *samples, uint64_t seed)
+static interval_estimate estimate_of(const speed_sample *samples, uint64_t seed)
 {
     grouped_values by_process = {samples->values, samples->start, samples->groups};
     return bootstrap_median(&by_process, RESAMPLE_BOTH, 0.95, seed);
 }
 
-/* The median over processes of their medians; NaN: it was not timed. */
+double *speed_medians(const speed_sample *sample)
+{
+    double *medians = allocate((sample->groups + 1) * sizeof *medians);
+    double *scratch = allocate((sample->start[sample->groups] + 1) * sizeof *scratch);
+    for (size_t g = 0; g < sample->groups; g++) {
+        size_t count = sample->start[g + 1] - sample->start[g];
+        memcpy(scratch, sample->values + sample->start[g], count * sizeof *scratch);
+        medians[g] = median(scratch, count);
+    }
+    free(scratch);
+    return medians;
+}
+
+/* NaN: it was not timed. */
 static double time_of(const stored_case *stored)
 {
-    sample_list times = times_of(stored);
-    double *medians = allocate((times.groups + 1) * sizeof *medians);
-    for (size_t g = 0; g < times.groups; g++)
-        medians[g] = median(times.values + times.start[g], times.start[g + 1] - times.start[g]);
-    double time = median(medians, times.groups);
+    speed_sample times = times_of(stored);
+    double *medians = speed_medians(&times), time = median(medians, times.groups);
     free(medians);
-    samples_free(&times);
+    speed_sample_free(&times);
     return time;
 }
 
@@ -116,15 +113,15 @@ speed_figures speed_of_case(const stored_cases *cases, size_t index)
     const stored_case *stored = &cases->cases[index];
     const case_key *key = &stored->key;
     speed_figures speed = SPEED_UNKNOWN;
-    sample_list times = times_of(stored);
-    if (times.count > 0) {
+    speed_sample times = times_of(stored);
+    if (times.groups > 0) {
         uint64_t seed = case_key_hash(key);
         double bytes = call_bytes(operations[key->operation], key->rows, key->hidden, key->dtype);
-        sample_list ratios = ratios_of(stored, find_roof(cases, key));
+        speed_sample ratios = ratios_of(stored, find_roof(cases, key));
         interval_estimate time = estimate_of(&times, seed);
         /* Other draws than the time's. */
         interval_estimate ratio = estimate_of(&ratios, seed ^ 0x726f6f66);
-        samples_free(&ratios);
+        speed_sample_free(&ratios);
         speed = (speed_figures){
             .time_ns = time.middle,
             .time_lo_ns = time.lo,
@@ -135,11 +132,11 @@ speed_figures speed_of_case(const stored_cases *cases, size_t index)
             .copy_ratio_hi = ratio.hi,
             .cycles = NAN,
             .instructions = NAN,
-            .repetitions = (unsigned)times.count,
+            .repetitions = (unsigned)times.start[times.groups],
             .processes = (unsigned)times.groups,
         };
     }
-    samples_free(&times);
+    speed_sample_free(&times);
     for (size_t i = 0; i < stored->repetition_count; i++) {
         speed.cycles = fmin(speed.cycles, stored->repetitions[i].cycles);
         speed.instructions = fmin(speed.instructions, stored->repetitions[i].instructions);
@@ -151,29 +148,30 @@ interval_estimate speed_of_pair(const stored_cases *cases, size_t index, size_t 
 {
     uint64_t other_hash = case_key_hash(&cases->cases[base].key);
     uint64_t seed = case_key_hash(&cases->cases[index].key) ^ (other_hash << 1 | other_hash >> 63);
-    sample_list ratios = ratios_of(&cases->cases[base], &cases->cases[index]);
+    speed_sample ratios = ratios_of(&cases->cases[base], &cases->cases[index]);
     interval_estimate ratio = estimate_of(&ratios, seed);
-    samples_free(&ratios);
+    speed_sample_free(&ratios);
     return ratio;
 }
 
 speed_sample speed_sample_of(const stored_cases *cases, size_t index)
 {
     const stored_case *stored = &cases->cases[index];
-    sample_list taken = ratios_of(stored, find_roof(cases, &stored->key));
-    bool over_roof = taken.count > 0;
+    speed_sample taken = ratios_of(stored, find_roof(cases, &stored->key));
+    const bool over_roof = taken.groups > 0;
     if (!over_roof) {
-        samples_free(&taken);
+        speed_sample_free(&taken);
         taken = times_of(stored);
     }
-    for (size_t i = 0; i < taken.count; i++)
+    for (size_t i = 0; i < taken.start[taken.groups]; i++)
         taken.values[i] = over_roof ? -log(taken.values[i]) : log(taken.values[i]);
-    return (speed_sample){taken.values, taken.start, taken.groups, over_roof};
+    taken.over_roof = over_roof;
+    return taken;
 }
 
 void speed_sample_free(speed_sample *sample)
 {
-    free(sample->logs);
+    free(sample->values);
     free(sample->start);
     *sample = (speed_sample){0};
 }

@@ -20,12 +20,15 @@ interval_estimate speed_of_pair(const stored_cases *cases, size_t index, size_t 
 /* How much longer than its roof a case took, as logarithms, process by process: what two runs are
  * compared by. Where no roof was measured beside it, the logarithms of its times. */
 typedef struct speed_sample {
-    double *logs;
-    size_t *start; /* group g: logs[start[g]] to logs[start[g + 1] - 1] */
+    double *values;
+    size_t *start; /* group g: values[start[g]] to values[start[g + 1] - 1] */
     size_t groups;
+    unsigned process; /* of the last group */
     bool over_roof;
 } speed_sample;
 speed_sample speed_sample_of(const stored_cases *cases, size_t index);
+/* The median of each process; free() it. */
+double *speed_medians(const speed_sample *sample);
 void speed_sample_free(speed_sample *sample);
 
 #endif

@@ -11,6 +11,7 @@
 #include "inputs/worst.h"
 #include "pairs_sql.h" /* the files of the same names, as bytes */
 #include "store/speed.h"
+#include <inttypes.h>
 #include <math.h>
 #include <unistd.h>
 
@@ -503,7 +504,9 @@ static const char *put_accuracy_sql(void)
 
 void store_put_judged(result_store *store, int64_t run, const stored_case *stored)
 {
-    char histogram[HISTOGRAM_TEXT_LENGTH];
+    const uint64_t *bins = stored->metrics.ulp_histogram;
+    text_buffer histogram = {0}; /* a JSON array */
+    size_t count = ULP_BINS;
     stored_case put = *stored;
     store_begin(store);
     int64_t id = find_or_add_case(store, run, &stored->key);
@@ -516,13 +519,18 @@ void store_put_judged(result_store *store, int64_t run, const stored_case *store
             store_bound(store, put_accuracy_sql(), "id", id, put.bound_row_ulp);
         if (put.hashed)
             store_bind(statement, 3, "i", (int64_t)put.output_hash);
-        if (metrics_histogram_format(&put.metrics, histogram))
-            store_bind(statement, 4, "s", histogram);
+        while (count > 0 && bins[count - 1] == 0)
+            count--;
+        for (size_t i = 0; i < count; i++)
+            text_format(&histogram, "%s%" PRIu64 "%s", i ? "," : "[", bins[i],
+                        i + 1 < count ? "" : "]");
+        store_bind(statement, 4, "n", histogram.bytes);
         store_bind_record(statement, 5, metric_fields(), metric_count_all, &put.metrics);
         store_step(store, statement);
     }
     store_put_judgement(store, id, &put);
     store_finish(store);
+    text_free(&histogram);
 }
 
 /* ---- cases, read ---- */
@@ -566,16 +574,17 @@ bool store_case(result_store *store, int64_t id, stored_case *found)
     store_take(store, statement, FIELDS(fields), found);
     store_take(store, statement, FIELDS(speed_fields), &found->speed);
     if (found->judged) {
-        const char *histogram = store_text(statement, 2);
+        json_t *histogram = json_loads(store_text(statement, 2), 0, NULL); /* NULL: none */
         if (!verdict_from_words(store_text(statement, 0), store_text(statement, 1),
                                 &found->verdict.kind))
             die(EXIT_CODE_ENVIRONMENT,
                 "%s: unknown reason of a verdict '%.60s': the database is damaged", store->path,
                 store_text(statement, 1));
         store_take(store, statement, metric_fields(), metric_count_all, &found->metrics);
-        if (histogram[0] && !metrics_histogram_parse(histogram, &found->metrics))
-            die(EXIT_CODE_ENVIRONMENT, "%s: unknown histogram '%.60s': the database is damaged",
-                store->path, histogram);
+        for (size_t i = 0; i < ULP_BINS; i++)
+            found->metrics.ulp_histogram[i] =
+                (uint64_t)json_integer_value(json_array_get(histogram, i));
+        json_decref(histogram);
     }
     sqlite3_reset(statement);
     return true;

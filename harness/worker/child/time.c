@@ -206,7 +206,7 @@ typedef struct timed_entry {
     prepared_kernel prepared;
     char *expected[2];  /* judged outputs of one block; a roof's is the input itself */
     uint64_t *seen[2];  /* what came into each slot so far: SEEN_*, or the hash of other bits */
-    hash_index varied;  /* all rows with other bits than the judged ones that were handed over */
+    hash_set varied;    /* all rows with other bits than the judged ones that were handed over */
     unsigned rounds;    /* done */
     double cpu_seconds; /* in place: of one call, without what puts the copies back */
     double counted[COUNTS]; /* of the last repetition */
@@ -473,7 +473,7 @@ static void hand_over_varied(timed_entry *entry, int input, const char *y)
             continue;
         number += (size_t)input * judged_rows;
         uint64_t hash = hash_bytes(hash_bytes(HASH_START, &number, sizeof number), here, bytes);
-        if (!hash_index_add_new(&entry->varied, hash))
+        if (!hash_set_add(&entry->varied, hash))
             continue;
         char *at = worker_memory(group.varied) + waiting * (sizeof number + bytes);
         memcpy(at, &number, sizeof number);
