@@ -1,4 +1,4 @@
-/* A relation, the table that people see of it, and the forms in which that table is written. */
+/* A relation, and the forms in which the table that people see of it is written. */
 #include "base/relation.h"
 #include "base/arena.h"
 #include "base/text.h"
@@ -6,11 +6,14 @@
 #include <string.h>
 
 struct relation {
-    relation_column *columns; /* those that are left out lose their heading */
+    relation_column *all;
+    size_t all_count;
+    const relation_column **columns; /* those that people see */
     size_t column_count;
-    relation_value *values; /* row by row */
-    size_t count;
-    bool goes_on;
+    bool *is_right;         /* by `all`: has nothing but numbers: they stand right */
+    relation_value *values; /* row by row; their texts are printable */
+    size_t count, room;     /* room: columns of the terminal; 0: as many as it takes */
+    bool goes_on;           /* TSV and CSV leave the headings out */
 };
 
 const char *const text_tone_names[] = {"", "good", "fault", "limit", "soft"};
@@ -90,17 +93,57 @@ relation_value as_digits(double figure)
 relation *relation_create(const relation_column *columns, size_t count)
 {
     relation *made = allocate_zeroed(1, sizeof *made);
-    made->columns = allocate_copy(columns, count * sizeof *columns);
-    made->column_count = count;
+    made->all = allocate_copy(columns, count * sizeof *columns);
+    made->all_count = count;
+    made->columns = allocate_zeroed(count, sizeof *made->columns);
+    made->is_right = allocate_zeroed(count, sizeof *made->is_right);
+    for (size_t i = 0; i < count; i++)
+        if (columns[i].heading)
+            made->columns[made->column_count++] = &made->all[i];
     return made;
+}
+
+/* Whether a cell reads as a number, perhaps with a unit or an interval behind it, or as the word for a missing one. */
+static bool is_number(const char *string)
+{
+    static const char *const words[] = {"-", "=", "", "no digit", "fault"};
+    if (word_is_in(string, WORDS(words)))
+        return true;
+    char *end;
+    number_read(string, &end);
+    return end != string &&
+           (*end == '\0' || strcmp(end, " %") == 0 || strncmp(end, " ±", strlen(" ±")) == 0);
+}
+
+/* A figure as its column says. */
+static char *figure_text(const relation_column *column, double figure)
+{
+    const char *unit = column->unit ? column->unit : "";
+    char shown[64], cell[96] = "-";
+    if (strcmp(unit, "%") == 0)
+        figure *= 100;
+    if (column->format)
+        number_print(shown, sizeof shown, column->format, figure);
+    else
+        number_short(figure, shown);
+    if (!isnan(figure))
+        snprintf(cell, sizeof cell, "%s%s%s", shown, *unit ? " " : "", unit);
+    return allocate_copy(cell, strlen(cell) + 1);
 }
 
 void relation_add(relation *rows, relation_value value)
 {
-    if (!rows->columns[rows->count % rows->column_count].key) { /* nobody asks for its JSON */
+    const size_t at = rows->count % rows->all_count;
+    if (!rows->all[at].key) { /* nobody asks for its JSON */
         json_decref(value.json);
         value.json = NULL;
     }
+    /* A column of words that HTML sorts by their figures is one of numbers too. */
+    const bool sorts = value.text && !isnan(value.figure);
+    value.text = value.text ? value.text : figure_text(&rows->all[at], value.figure);
+    text_make_printable(value.text, "\t\n\r"); /* what ends a line stays, for TSV */
+    rows->is_right[at] =
+        (rows->count == at || rows->is_right[at]) && (sorts || is_number(value.text));
     rows->values = allocate_room(rows->values, rows->count, sizeof *rows->values);
     rows->values[rows->count++] = value;
 }
@@ -120,18 +163,27 @@ void relation_destroy(relation *rows)
         free(rows->values[i].text);
     }
     free(rows->values);
+    free(rows->is_right);
     free(rows->columns);
+    free(rows->all);
     free(rows);
 }
 
 bool relation_shows(const relation *rows, size_t column)
 {
-    return rows->columns[column].heading;
+    size_t i = 0;
+    while (i < rows->column_count && rows->columns[i] != &rows->all[column])
+        i++;
+    return i < rows->column_count;
 }
 
 void relation_hide(relation *rows, size_t column)
 {
-    rows->columns[column].heading = NULL;
+    size_t kept = 0;
+    for (size_t i = 0; i < rows->column_count; i++)
+        if (rows->columns[i] != &rows->all[column])
+            rows->columns[kept++] = rows->columns[i];
+    rows->column_count = kept;
 }
 
 void relation_go_on(relation *rows)
@@ -141,102 +193,27 @@ void relation_go_on(relation *rows)
 
 void relation_hide_alike(relation *rows, size_t column)
 {
-    for (size_t i = column; i < rows->count; i += rows->column_count)
-        if (!rows->values[i].text || strcmp(rows->values[i].text, rows->values[column].text) != 0)
+    for (size_t i = column; i < rows->count; i += rows->all_count)
+        if (strcmp(rows->values[i].text, rows->values[column].text) != 0)
             return;
     relation_hide(rows, column);
 }
 
 /* ---- the table that people see ---- */
 
-typedef struct table_cell {
-    char *text; /* printable */
-    double figure;
-    text_tone tone;
-} table_cell;
-
-/* The columns that are shown, and the cells row by row. */
-typedef struct text_table {
-    const relation_column **columns;
-    bool *is_right; /* has nothing but numbers: they stand right */
-    size_t column_count;
-    table_cell *cells;
-    size_t rows;
-    size_t room;  /* columns of the terminal; 0: as many as it takes */
-    bool goes_on; /* TSV and CSV leave the headings out */
-} text_table;
-
-static const table_cell *table_at(const text_table *table, size_t row, size_t column)
+static const relation_value *table_at(const relation *table, size_t row, size_t column)
 {
-    return &table->cells[row * table->column_count + column];
+    return &table->values[row * table->all_count + (size_t)(table->columns[column] - table->all)];
 }
 
-/* Whether a cell reads as a number, perhaps with a unit or an interval behind it, or as the word for a missing one. */
-static bool is_number(const char *string)
+static size_t rows_of(const relation *table)
 {
-    static const char *const words[] = {"-", "=", "", "no digit", "fault"};
-    if (word_is_in(string, WORDS(words)))
-        return true;
-    char *end;
-    number_read(string, &end);
-    return end != string &&
-           (*end == '\0' || strcmp(end, " %") == 0 || strncmp(end, " ±", strlen(" ±")) == 0);
+    return table->count / table->all_count;
 }
 
-/* What a cell shows of a value: its words, or its figure as the column says. Nothing in it is obeyed by a terminal
- * but for what ends a line. */
-static table_cell make_cell(const relation_column *column, const relation_value *value)
+static bool is_right(const relation *table, size_t column)
 {
-    const char *unit = column->unit ? column->unit : "";
-    double figure = strcmp(unit, "%") == 0 ? 100 * value->figure : value->figure;
-    char shown[64], cell[96] = "-";
-    if (!value->text && !isnan(figure)) {
-        if (column->format)
-            number_print(shown, sizeof shown, column->format, figure);
-        else
-            number_short(figure, shown);
-        snprintf(cell, sizeof cell, "%s%s%s", shown, *unit ? " " : "", unit);
-    }
-    const char *text = value->text ? value->text : cell;
-    table_cell made = {allocate_copy(text, strlen(text) + 1), value->figure, value->tone};
-    text_make_printable(made.text, "\t\n\r");
-    return made;
-}
-
-static text_table make_table(const relation *rows, size_t room)
-{
-    const size_t all = rows->column_count;
-    text_table table = {.columns = allocate_zeroed(all, sizeof *table.columns),
-                        .is_right = allocate_zeroed(all, sizeof(bool)),
-                        .cells = allocate_zeroed(rows->count + 1, sizeof *table.cells),
-                        .rows = rows->count / all,
-                        .room = room,
-                        .goes_on = rows->goes_on};
-    for (size_t i = 0; i < all; i++)
-        if (relation_shows(rows, i)) {
-            table.is_right[table.column_count] = table.rows > 0;
-            table.columns[table.column_count++] = &rows->columns[i];
-        }
-    for (size_t i = 0, cells = 0; i < rows->count; i++) {
-        const relation_value *value = &rows->values[i];
-        if (!relation_shows(rows, i % all))
-            continue;
-        /* A column of words that HTML sorts by their figures is one of numbers too. */
-        table.cells[cells] = make_cell(&rows->columns[i % all], value);
-        table.is_right[cells % table.column_count] &=
-            is_number(table.cells[cells].text) || (value->text && !isnan(value->figure));
-        cells++;
-    }
-    return table;
-}
-
-static void free_table(text_table *table)
-{
-    for (size_t i = 0; i < table->rows * table->column_count; i++)
-        free(table->cells[i].text);
-    free(table->cells);
-    free(table->is_right);
-    free(table->columns);
+    return table->is_right[table->columns[column] - table->all];
 }
 
 /* ---- text ---- */
@@ -295,19 +272,19 @@ typedef struct column_layout {
 /* Numbers are never broken; words may be, below a width at which nobody could read them. */
 enum { LEAST_WORDS = 14 };
 
-static column_layout columns_measure(const text_table *table)
+static column_layout columns_measure(const relation *table)
 {
     size_t *widths = allocate_zeroed(2 * table->column_count, sizeof *widths);
     column_layout columns = {widths, widths + table->column_count};
     for (size_t column = 0; column < table->column_count; column++) {
         const char *title = table->columns[column]->heading;
         size_t widest = 0, heading = longest_word(title), whole = width_of(title);
-        for (size_t row = 0; row < table->rows; row++) {
+        for (size_t row = 0; row < rows_of(table); row++) {
             size_t shown = width_of(table_at(table, row, column)->text);
             widest = shown > widest ? shown : widest;
         }
         columns.width[column] = widest > whole ? widest : whole;
-        if (!table->is_right[column] && widest > LEAST_WORDS)
+        if (!is_right(table, column) && widest > LEAST_WORDS)
             widest = LEAST_WORDS;
         columns.least[column] = widest > heading ? widest : heading;
     }
@@ -350,14 +327,14 @@ static void add_bytes(const char *bytes, size_t length, text_buffer *out)
 
 /* Adds one line of each cell of a row; returns whether there is more. `rest` has, a column, what is
  * still to be written. */
-static bool add_line(const text_table *table, const size_t *widths, const char **rest,
+static bool add_line(const relation *table, const size_t *widths, const char **rest,
                      text_buffer *out)
 {
     bool more = false;
     size_t pending = 0; /* blanks that only come when something follows them */
     for (size_t column = 0; column < table->column_count; column++) {
         const char *string = rest[column];
-        bool right = table->is_right[column];
+        bool right = is_right(table, column);
         size_t length = line_length(string, widths[column], &rest[column]);
         size_t width = 0;
         for (size_t i = 0; i < length; i++)
@@ -377,7 +354,7 @@ static bool add_line(const text_table *table, const size_t *widths, const char *
 }
 
 /* "kernel    two_pass_f32_avx2", a line a cell, for terminals too narrow for columns. */
-static void add_records(const text_table *table, text_buffer *out)
+static void add_records(const relation *table, text_buffer *out)
 {
     size_t name_width = 0, room = table->room;
     for (size_t column = 0; column < table->column_count; column++) {
@@ -385,7 +362,7 @@ static void add_records(const text_table *table, text_buffer *out)
         name_width = shown > name_width ? shown : name_width;
     }
     name_width = name_width + 2 > room / 2 ? room / 2 + 1 : name_width + 2;
-    for (size_t row = 0; row < table->rows; row++) {
+    for (size_t row = 0; row < rows_of(table); row++) {
         text_add(out, row > 0 ? "\n" : "");
         for (size_t column = 0; column < table->column_count; column++) {
             const char *name = table->columns[column]->heading,
@@ -405,14 +382,14 @@ static void add_records(const text_table *table, text_buffer *out)
 
 /* Aligned columns within the room: what does not fit goes on in the next line of its cell, and where not even that
  * helps, each row becomes a list of its cells. */
-static void add_text(const text_table *table, text_buffer *out)
+static void add_text(const relation *table, text_buffer *out)
 {
     column_layout columns = columns_measure(table);
     const char **rest = allocate_zeroed(table->column_count, sizeof *rest);
     if (table->room > 0 && !columns_fit(&columns, table->column_count, table->room)) {
         add_records(table, out);
     } else {
-        for (size_t line = 0; line <= table->rows; line++) {
+        for (size_t line = 0; line <= rows_of(table); line++) {
             for (size_t column = 0; column < table->column_count; column++)
                 rest[column] = line == 0 ? table->columns[column]->heading
                                          : table_at(table, line - 1, column)->text;
@@ -426,15 +403,15 @@ static void add_text(const text_table *table, text_buffer *out)
 
 /* ---- Markdown, TSV and CSV ---- */
 
-static void add_markdown(const text_table *table, text_buffer *out)
+static void add_markdown(const relation *table, text_buffer *out)
 {
     for (size_t column = 0; column < table->column_count; column++)
         clean_format(out, FORM_MARKDOWN, "| %s ", table->columns[column]->heading);
     text_add(out, "|\n");
     for (size_t column = 0; column < table->column_count; column++)
-        text_add(out, table->is_right[column] ? "| ---: " : "| --- ");
+        text_add(out, is_right(table, column) ? "| ---: " : "| --- ");
     text_add(out, "|\n");
-    for (size_t row = 0; row < table->rows; row++) {
+    for (size_t row = 0; row < rows_of(table); row++) {
         for (size_t column = 0; column < table->column_count; column++)
             clean_format(out, table->columns[column]->is_code ? FORM_MARKDOWN_CODE : FORM_MARKDOWN,
                          table->columns[column]->is_code ? "| `%s` " : "| %s ",
@@ -443,23 +420,23 @@ static void add_markdown(const text_table *table, text_buffer *out)
     }
 }
 
-static void add_data(const text_table *table, text_form form, const char *separator,
-                     text_buffer *out)
+static void add_data(const relation *table, text_form form, const char *separator, text_buffer *out)
 {
     const size_t columns = table->column_count;
-    for (size_t i = table->goes_on ? columns : 0; i < (table->rows + 1) * columns; i++) {
+    for (size_t i = table->goes_on ? columns : 0; i < (rows_of(table) + 1) * columns; i++) {
         clean_add(out, form,
-                  i < columns ? table->columns[i]->heading : table->cells[i - columns].text);
+                  i < columns ? table->columns[i]->heading
+                              : table_at(table, i / columns - 1, i % columns)->text);
         text_add(out, (i + 1) % columns > 0 ? separator : "\n");
     }
 }
 
-static void add_tsv(const text_table *table, text_buffer *out)
+static void add_tsv(const relation *table, text_buffer *out)
 {
     add_data(table, FORM_TSV, "\t", out);
 }
 
-static void add_csv(const text_table *table, text_buffer *out)
+static void add_csv(const relation *table, text_buffer *out)
 {
     add_data(table, FORM_CSV, ",", out);
 }
@@ -467,25 +444,25 @@ static void add_csv(const text_table *table, text_buffer *out)
 /* ---- HTML, JUnit's XML, and the annotations of GitHub Actions ---- */
 
 /* A table that plots/page.html sorts by the figures: a heading is a button, which can be reached by keyboard. */
-static void add_html(const text_table *table, text_buffer *out)
+static void add_html(const relation *table, text_buffer *out)
 {
     text_add(out, "<div class=\"table\" tabindex=\"0\"><table>\n<thead><tr>");
     for (size_t column = 0; column < table->column_count; column++) {
         const relation_column *of = table->columns[column];
         clean_format(out, FORM_MARKUP,
                      "<th class=\"%s%s\"><button type=\"button\">%s</button></th>",
-                     table->is_right[column] ? "number " : "", of->priority > 0 ? "optional" : "",
+                     is_right(table, column) ? "number " : "", of->priority > 0 ? "optional" : "",
                      of->heading);
     }
     text_add(out, "</tr></thead>\n<tbody>\n");
-    for (size_t row = 0; row < table->rows; row++) {
+    for (size_t row = 0; row < rows_of(table); row++) {
         text_add(out, "<tr>");
         for (size_t column = 0; column < table->column_count; column++) {
             const relation_column *of = table->columns[column];
-            const table_cell *cell = table_at(table, row, column);
-            text_format(out, "<td class=\"%s%s%s\"", table->is_right[column] ? "number " : "",
+            const relation_value *cell = table_at(table, row, column);
+            text_format(out, "<td class=\"%s%s%s\"", is_right(table, column) ? "number " : "",
                         of->priority > 0 ? "optional " : "", text_tone_names[cell->tone]);
-            if (table->is_right[column]) {
+            if (is_right(table, column)) {
                 text_add(out, " data-value=\"");
                 text_number(out, cell->figure);
                 text_add(out, "\"");
@@ -499,7 +476,7 @@ static void add_html(const text_table *table, text_buffer *out)
 }
 
 /* The cell of the column of this key. */
-static const char *text_of(const text_table *table, size_t row, const char *key)
+static const char *text_of(const relation *table, size_t row, const char *key)
 {
     for (size_t column = 0; column < table->column_count; column++)
         if (strcmp(table->columns[column]->key, key) == 0)
@@ -507,22 +484,22 @@ static const char *text_of(const text_table *table, size_t row, const char *key)
     return "";
 }
 
-static size_t count_outcomes(const text_table *table, const char *outcome)
+static size_t count_outcomes(const relation *table, const char *outcome)
 {
     size_t count = 0;
-    for (size_t row = 0; row < table->rows; row++)
+    for (size_t row = 0; row < rows_of(table); row++)
         count += strcmp(text_of(table, row, "outcome"), outcome) == 0;
     return count;
 }
 
-static void add_attribute(const text_table *table, size_t row, const char *key, text_buffer *out)
+static void add_attribute(const relation *table, size_t row, const char *key, text_buffer *out)
 {
     const char *value = text_of(table, row, key);
     if (*value)
         clean_format(out, FORM_MARKUP, " %s=\"%s\"", key, value);
 }
 
-static void add_test_case(const text_table *table, size_t row, text_buffer *out)
+static void add_test_case(const relation *table, size_t row, text_buffer *out)
 {
     const char *outcome = text_of(table, row, "outcome"), *output = text_of(table, row, "output");
     text_add(out, "  <testcase");
@@ -543,27 +520,27 @@ static void add_test_case(const text_table *table, size_t row, text_buffer *out)
 
 /* The keys of the columns are "classname", "name", "time" (in seconds), "outcome" ("failure", "error", "skipped";
  * "": it passed), "type", "message" and "output". */
-static void add_junit(const text_table *table, text_buffer *out)
+static void add_junit(const relation *table, text_buffer *out)
 {
     double seconds = 0;
-    for (size_t row = 0; row < table->rows; row++)
+    for (size_t row = 0; row < rows_of(table); row++)
         seconds += number_read(text_of(table, row, "time"), NULL);
     clean_format(out, FORM_MARKUP,
                  "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
                  "<testsuites>\n<testsuite name=\"lnbench %s\" tests=\"%zu\" failures=\"%zu\" "
                  "errors=\"%zu\" skipped=\"%zu\" time=\"%.3f\">\n",
-                 table->rows > 0 ? text_of(table, 0, "classname") : "", table->rows,
+                 rows_of(table) > 0 ? text_of(table, 0, "classname") : "", rows_of(table),
                  count_outcomes(table, "failure"), count_outcomes(table, "error"),
                  count_outcomes(table, "skipped"), seconds);
-    for (size_t row = 0; row < table->rows; row++)
+    for (size_t row = 0; row < rows_of(table); row++)
         add_test_case(table, row, out);
     text_add(out, "</testsuite>\n</testsuites>\n");
 }
 
 /* Annotations of GitHub Actions, by the keys "level" ("": no annotation), "title" and "message". */
-static void add_github(const text_table *table, text_buffer *out)
+static void add_github(const relation *table, text_buffer *out)
 {
-    for (size_t row = 0; row < table->rows; row++) {
+    for (size_t row = 0; row < rows_of(table); row++) {
         const char *level = text_of(table, row, "level");
         if (!*level)
             continue;
@@ -577,7 +554,7 @@ static void add_github(const text_table *table, text_buffer *out)
 
 /* By output_format; NULL: relation_json(). A form more is a word of output_format, its name in output.c, and its
  * printer here. */
-static void (*const printers[OUTPUT_FORMAT_COUNT])(const text_table *, text_buffer *) = {
+static void (*const printers[OUTPUT_FORMAT_COUNT])(const relation *, text_buffer *) = {
     [OUTPUT_TEXT] = add_text, [OUTPUT_MARKDOWN] = add_markdown, [OUTPUT_TSV] = add_tsv,
     [OUTPUT_CSV] = add_csv,   [OUTPUT_JUNIT] = add_junit,       [OUTPUT_GITHUB] = add_github,
     [OUTPUT_HTML] = add_html,
@@ -588,21 +565,17 @@ static void (*const printers[OUTPUT_FORMAT_COUNT])(const text_table *, text_buff
 void relation_fit(relation *rows, size_t room)
 {
     for (;;) {
-        size_t shown = 0, least = 0;
         int priority = 0;
-        for (size_t i = 0; i < rows->column_count; i++) {
-            shown += relation_shows(rows, i);
-            if (relation_shows(rows, i) && rows->columns[i].priority > priority)
-                priority = rows->columns[least = i].priority;
-        }
-        if (priority == 0 || shown <= 2)
-            return;
-        text_table table = make_table(rows, 0);
-        column_layout columns = columns_measure(&table);
-        size_t width = columns_sum(columns.width, table.column_count);
+        size_t least = 0;
+        for (size_t i = 0; i < rows->column_count; i++)
+            if (rows->columns[i]->priority > priority) {
+                priority = rows->columns[i]->priority;
+                least = (size_t)(rows->columns[i] - rows->all);
+            }
+        column_layout columns = columns_measure(rows);
+        const size_t width = columns_sum(columns.width, rows->column_count);
         free(columns.width);
-        free_table(&table);
-        if (width <= room)
+        if (priority == 0 || rows->column_count <= 2 || width <= room)
             return;
         relation_hide(rows, least);
     }
@@ -639,8 +612,8 @@ json_t *relation_json(relation *rows)
 {
     json_t *array = json_array(), *row = NULL;
     for (size_t i = 0; i < rows->count; i++) {
-        const char *key = rows->columns[i % rows->column_count].key;
-        if (i % rows->column_count == 0)
+        const char *key = rows->all[i % rows->all_count].key;
+        if (i % rows->all_count == 0)
             json_array_append_new(array, row = json_object());
         if (key && strcmp(key, EACH_MEMBER) == 0)
             json_object_update(row, rows->values[i].json);
@@ -655,9 +628,9 @@ json_t *relation_json(relation *rows)
 
 void relation_add_form(const relation *rows, output_format format, size_t room, text_buffer *out)
 {
-    text_table table = make_table(rows, room);
+    relation table = *rows;
+    table.room = room;
     printers[format](&table, out);
-    free_table(&table);
 }
 
 void relation_print_in(relation *rows, json_t *whole, const char *key, const output_file *output)
