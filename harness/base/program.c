@@ -204,7 +204,6 @@ enum { MOST_CHILDREN = 1024 };
 
 /* Zero: a free place. Read by a signal handler, written under the lock. */
 static volatile pid_t children[MOST_CHILDREN];
-/* Held from a child's start until it is listed, or it would be taken for a stray. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void replace(pid_t from, pid_t to)
@@ -216,16 +215,13 @@ static void replace(pid_t from, pid_t to)
         children[i] = to;
 }
 
-/* Handlers would run on this process's memory. lnbench has none of a real-time signal. */
+/* In the child, where handlers would run on this process's memory. */
 static void leave_signals(const sigset_t *blocked)
 {
     struct sigaction action;
-    for (int number = 1; number <= SIGSYS; number++)
-        if (sigaction(number, NULL, &action) == 0 && action.sa_handler != SIG_IGN &&
-            action.sa_handler != SIG_DFL) {
-            action = (struct sigaction){.sa_handler = SIG_DFL};
-            sigaction(number, &action, NULL);
-        }
+    for (int number = 1; number < NSIG; number++)
+        if (sigaction(number, NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+            signal(number, SIG_DFL);
     sigprocmask(SIG_SETMASK, blocked, NULL);
 }
 
@@ -234,7 +230,6 @@ pid_t child_execute(void (*become_program)(void *context), void *context)
     sigset_t all, before;
     interrupt_watch(); /* so that a signal which ends this process ends its children first */
     pthread_mutex_lock(&lock);
-    prctl(PR_SET_CHILD_SUBREAPER, 1); /* what a child leaves behind is not handed to init */
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
     pid_t child = vfork();
@@ -255,44 +250,8 @@ pid_t child_execute(void (*become_program)(void *context), void *context)
     return child;
 }
 
-static pid_t parent_of(pid_t process)
-{
-    char path[64], state;
-    int parent = 0;
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
-    FILE *file = fopen(path, "re");
-    int read = file ? fscanf(file, "%*d (%*[^)]) %c %d", &state, &parent) : 0;
-    if (file)
-        fclose(file);
-    return read == 2 ? parent : 0;
-}
-
-/* Kills the children that nobody here started. Returns whether there were any. */
-static bool kill_strays(void)
-{
-    bool some = false;
-    DIR *processes = opendir("/proc");
-    for (struct dirent *entry; processes && (entry = readdir(processes));) {
-        pid_t process = (pid_t)strtol(entry->d_name, NULL, 10);
-        if (process <= 0 || parent_of(process) != getpid())
-            continue;
-        pthread_mutex_lock(&lock);
-        bool known = false;
-        for (size_t i = 0; i < MOST_CHILDREN; i++)
-            known |= children[i] == process;
-        if (!known && kill(process, SIGKILL) == 0 && waitpid(process, NULL, 0) == process)
-            some = true;
-        pthread_mutex_unlock(&lock);
-    }
-    if (processes)
-        closedir(processes);
-    return some;
-}
-
 int child_kill(pid_t child)
 {
-    enum { MOST_ROUNDS = 64 }; /* a stray's own children come up when it is gone */
-    siginfo_t none;
     int status = 0;
     kill(-child, SIGKILL);
     kill(child, SIGKILL);
@@ -301,10 +260,6 @@ int child_kill(pid_t child)
     pthread_mutex_lock(&lock);
     replace(child, 0);
     pthread_mutex_unlock(&lock);
-    /* A process without children needs no look at all of /proc. */
-    for (int round = 0; round < MOST_ROUNDS; round++)
-        if (waitid(P_ALL, 0, &none, WEXITED | WNOHANG | WNOWAIT) != 0 || !kill_strays())
-            break;
     return status;
 }
 

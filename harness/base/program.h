@@ -47,7 +47,7 @@ program_result program_end(program *started);
 /* Finds an executable file on PATH, or by its path, and writes its absolute path. */
 bool program_find(const char *name, char *path, size_t size);
 
-/* Child processes. Each has a process group of its own, so that it ends with all that it started,
+/* Child processes. Each has a process group of its own, so that it ends with all that it started in it,
  * and none outlives its deadline, or the program. Programs of others are started by program.h.
  *
  *     pid_t child = child_execute(become_shell, "sleep 3");
@@ -62,8 +62,7 @@ pid_t child_execute(void (*become_program)(void *context), void *context);
 /* Waits for its end; where that does not come in time, or Ctrl-C does, kills it. `status` as
  * waitpid() gives it. */
 child_end child_wait(pid_t child, double seconds, int *status);
-/* Kills it, with its process group and with what it left behind outside of that; returns its
- * status. */
+/* Kills it, with its process group; returns its status. */
 int child_kill(pid_t child);
 /* Kills all there are. Fit for a signal handler. */
 void children_kill(void);

@@ -44,9 +44,14 @@ void store_put_line(result_store *store, const char *name, const char *types, ..
 
 /* ---- reading ---- */
 
-static stored_cell read_cell(sqlite3_stmt *statement, int column)
+static char *keep(arena *memory, const char *text)
 {
-    const char *text;
+    const size_t size = strlen(text) + 1;
+    return memcpy(arena_new(memory, char, size), text, size);
+}
+
+static stored_cell read_cell(arena *memory, sqlite3_stmt *statement, int column)
+{
     switch (sqlite3_column_type(statement, column)) {
     case SQLITE_INTEGER:
         return (stored_cell){.kind = CELL_WHOLE,
@@ -57,45 +62,25 @@ static stored_cell read_cell(sqlite3_stmt *statement, int column)
     case SQLITE_NULL:
         return (stored_cell){.kind = CELL_NONE, .real = NAN};
     default:
-        text = store_text(statement, column);
         return (stored_cell){
-            .kind = CELL_TEXT, .real = NAN, .text = allocate_copy(text, strlen(text) + 1)};
+            .kind = CELL_TEXT, .real = NAN, .text = keep(memory, store_text(statement, column))};
     }
 }
 
-static stored_table table_of(sqlite3_stmt *statement)
+/* The next rows, up to `most`. */
+static stored_table read_rows(const result_store *store, sqlite3_stmt *statement, size_t most)
 {
     stored_table table = {.columns = (size_t)sqlite3_column_count(statement)};
-    table.names = allocate_zeroed(table.columns + 1, sizeof *table.names);
-    for (size_t i = 0; i < table.columns; i++) {
-        const char *word = sqlite3_column_name(statement, (int)i);
-        table.names[i] = allocate_copy(word, strlen(word) + 1);
-    }
-    return table;
-}
-
-/* Adds rows until there are `most`; false: there are no more. */
-static bool read_rows(const result_store *store, sqlite3_stmt *statement, size_t most,
-                      stored_table *table)
-{
-    while (table->rows < most && store_next(store, statement)) {
-        for (size_t i = 0; i < table->columns; i++) {
-            size_t place = table->rows * table->columns + i;
-            table->cells = allocate_room(table->cells, place, sizeof *table->cells);
-            table->cells[place] = read_cell(statement, (int)i);
+    table.names = arena_new(&table.memory, char *, table.columns);
+    for (size_t i = 0; i < table.columns; i++)
+        table.names[i] = keep(&table.memory, sqlite3_column_name(statement, (int)i));
+    for (; table.rows < most && store_next(store, statement); table.rows++)
+        for (size_t i = 0; i < table.columns; i++) {
+            const size_t at = table.rows * table.columns + i;
+            table.cells = allocate_room(table.cells, at, sizeof *table.cells);
+            table.cells[at] = read_cell(&table.memory, statement, (int)i);
         }
-        table->rows++;
-    }
-    return table->rows == most;
-}
-
-static void free_cells(stored_table *table)
-{
-    for (size_t i = 0; i < table->rows * table->columns; i++)
-        free(table->cells[i].text);
-    free(table->cells);
-    table->cells = NULL;
-    table->rows = 0;
+    return table;
 }
 
 void store_query(result_store *store, const char *sql, int64_t run, size_t most,
@@ -103,17 +88,13 @@ void store_query(result_store *store, const char *sql, int64_t run, size_t most,
 {
     sqlite3_stmt *statement = store_prepare(store, sql);
     sqlite3_bind_int64(statement, 1, run);
-    stored_table part = table_of(statement);
-    bool more, taken = false;
-    do {
-        more = read_rows(store, statement, most, &part);
-        if (part.rows > 0 || !taken)
-            take(context, &part);
-        free_cells(&part);
-        taken = true;
-    } while (more);
+    for (bool more = true; more;) {
+        stored_table part = read_rows(store, statement, most);
+        more = part.rows == most;
+        take(context, &part);
+        stored_table_free(&part);
+    }
     sqlite3_finalize(statement);
-    stored_table_free(&part);
 }
 
 stored_table store_ask(result_store *store, const char *sql, const char *types, ...)
@@ -123,8 +104,7 @@ stored_table store_ask(result_store *store, const char *sql, const char *types, 
     va_start(values, types);
     store_bind_list(statement, 1, types, values);
     va_end(values);
-    stored_table table = table_of(statement);
-    read_rows(store, statement, SIZE_MAX, &table);
+    stored_table table = read_rows(store, statement, SIZE_MAX);
     sqlite3_finalize(statement);
     return table;
 }
@@ -138,10 +118,8 @@ stored_table store_get_table(result_store *store, const char *name)
 
 void stored_table_free(stored_table *table)
 {
-    free_cells(table);
-    for (size_t i = 0; i < table->columns; i++)
-        free(table->names[i]);
-    free(table->names);
+    free(table->cells);
+    arena_free(&table->memory);
     *table = (stored_table){0};
 }
 

@@ -11,6 +11,7 @@
 #ifndef LNBENCH_STORE_H
 #define LNBENCH_STORE_H
 
+#include "base/arena.h"
 #include "base/relation.h"
 #include "domain/operation.h"
 #include "domain/case.h"
@@ -259,6 +260,7 @@ typedef struct stored_cell {
 } stored_cell;
 
 typedef struct stored_table {
+    arena memory; /* of the names and texts */
     char **names;
     size_t columns, rows;
     stored_cell *cells; /* row by row */
@@ -267,7 +269,7 @@ typedef struct stored_table {
 stored_table store_get_table(result_store *store, const char *name);
 /* All rows of a query; `types` and what follows are its parameters, as above. */
 stored_table store_ask(result_store *store, const char *sql, const char *types, ...);
-/* The rows of a query whose ?1 is a run, in parts of up to `most` rows; there is one part at least. */
+/* The rows of a query whose ?1 is a run, in parts of `most` rows; the last part has fewer, or none. */
 void store_query(result_store *store, const char *sql, int64_t run, size_t most,
                  void (*take)(void *context, const stored_table *part), void *context);
 void stored_table_free(stored_table *table);

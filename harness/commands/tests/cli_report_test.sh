@@ -133,7 +133,7 @@ faked gnuplot 'yes noise | head -n 300000 >&2; printf "\033[31mthe end\n" >&2; e
 drawn "gnuplot chatters and fails" 7 "$missing.*the end\$"
 faked gnuplot 'yes >&2'
 drawn "gnuplot chatters for ever" 7 "$missing"'it was ended by SIGXFSZ$'
-faked gnuplot "$nap & setsid $nap & exec $real \"\$@\""
+faked gnuplot "$nap & exec $real \"\$@\""
 drawn "gnuplot leaves children" 0 ''
 check "gnuplot leaves children: drawn" cmp page/error_kappa.svg drawn/error_kappa.svg
 faked gnuplot "exec >&- 2>&-; $nap"
