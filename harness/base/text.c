@@ -202,32 +202,24 @@ const char *number_short(double value, char buffer[16])
 static size_t word_distance(const char *a, const char *b)
 {
     enum { LIMIT = 64 };
-    size_t rows[3][LIMIT];
-    size_t n = strlen(a), m = strlen(b);
+    size_t d[LIMIT][LIMIT], n = strlen(a), m = strlen(b);
     if (n >= LIMIT || m >= LIMIT)
         return LIMIT;
-    size_t *before = rows[0], *last = rows[1], *now = rows[2];
-    for (size_t j = 0; j <= m; j++)
-        last[j] = j;
-    for (size_t i = 1; i <= n; i++) {
-        now[0] = i;
-        for (size_t j = 1; j <= m; j++) {
-            size_t best = last[j - 1] + (a[i - 1] != b[j - 1]);
-            if (last[j] + 1 < best)
-                best = last[j] + 1;
-            if (now[j - 1] + 1 < best)
-                best = now[j - 1] + 1;
+    for (size_t i = 0; i <= n; i++)
+        for (size_t j = 0; j <= m; j++) {
+            size_t best = i + j;
+            if (i > 0 && j > 0 && d[i - 1][j - 1] + (a[i - 1] != b[j - 1]) < best)
+                best = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+            if (i > 0 && d[i - 1][j] + 1 < best)
+                best = d[i - 1][j] + 1;
+            if (j > 0 && d[i][j - 1] + 1 < best)
+                best = d[i][j - 1] + 1;
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
-                before[j - 2] + 1 < best)
-                best = before[j - 2] + 1;
-            now[j] = best;
+                d[i - 2][j - 2] + 1 < best)
+                best = d[i - 2][j - 2] + 1;
+            d[i][j] = best;
         }
-        size_t *oldest = before;
-        before = last;
-        last = now;
-        now = oldest;
-    }
-    return last[m];
+    return d[n][m];
 }
 
 const char *nearest_word(const char *given, const char *const *words, size_t count)

@@ -51,26 +51,33 @@ static void print_store(const char *database, const output_file *out)
 {
     static const relation_column columns[] = {
         COLUMN("run", "run"), {"MB", .format = "%.1f"}, FOR_PROGRAMS("bytes")};
+    /* The bytes of the file are shared out by the rows of results. */
+    static const char sizes_sql[] =
+        "WITH rows_of AS (SELECT runs.id AS run, 1 + (SELECT count(*) FROM judgements WHERE "
+        "case_id = cases.id) + (SELECT count(*) FROM judged_rows WHERE case_id = cases.id) + "
+        "(SELECT count(*) FROM repetitions WHERE case_id = cases.id) AS rows FROM runs LEFT JOIN "
+        "cells ON cells.run = runs.id LEFT JOIN cases ON cell = cells.id) SELECT run, CAST((SELECT "
+        "sum(pgsize) FROM dbstat WHERE aggregate = 1) * 1.0 * sum(rows) / (SELECT sum(rows) FROM "
+        "rows_of) AS INTEGER) AS bytes FROM rows_of GROUP BY run ORDER BY run";
     struct stat about = {0};
-    run_size *sizes;
     relation *rows = relation_create(COLUMNS(columns));
     result_store *store = store_open(database, STORE_READ);
     store_check_sound(store);
-    size_t count = store_run_sizes(store, &sizes);
+    stored_table sizes = store_ask(store, sizes_sql, "");
     store_close(store);
     stat(database, &about);
-    for (size_t i = 0; i < count; i++)
-        relation_row(rows, as_count((unsigned long long)sizes[i].run),
-                     as_figure((double)sizes[i].bytes / 1e6),
-                     as_count((unsigned long long)sizes[i].bytes));
+    for (size_t i = 0; i < sizes.rows; i++)
+        relation_row(rows, table_value(&sizes, i, "run"),
+                     as_figure(table_real(&sizes, i, "bytes") / 1e6),
+                     table_value(&sizes, i, "bytes"));
     if (out->format == OUTPUT_TEXT)
         output_line(out, "%s: sound, %.1f MB, %zu run%s", database, (double)about.st_size / 1e6,
-                    count, count == 1 ? "" : "s");
+                    sizes.rows, sizes.rows == 1 ? "" : "s");
     relation_print_in(rows,
                       json_pack("{s:s, s:o, s:I}", "schema", "lnbench-store-1", "store",
                                 json_text(database), "bytes", (json_int_t)about.st_size),
                       "runs", out);
-    free(sizes);
+    stored_table_free(&sizes);
 }
 
 /* The library against a copy of it, a call of each regime that the machine has. A call that is too

@@ -381,7 +381,7 @@ static void put_case(run_session *session, const case_key *key, const judged_cas
     session_put(session, key, &found->judgement);
     for (size_t i = 0; found->measured && i < operations[key->operation]->count; i++)
         if (worst->inputs[i] && worst->hidden * dtype_size(worst->storage) <= MOST_BYTES)
-            kept.inputs[i] = (stored_tensor){worst->inputs[i], worst_row_bytes(worst, i), 0};
+            kept.inputs[i] = (stored_tensor){worst->inputs[i], worst_row_bytes(worst, i)};
     if (found->measured)
         store_put_worst(session->store, session->run, key, &kept);
     store_together_leave(session->store);

@@ -40,28 +40,18 @@ static void check_file(const char *path, store_mode mode)
     static const char expected[16] = "SQLite format 3"; /* sqlite.org/fileformat2.html, 1.3.1 */
     char header[sizeof expected];
     struct stat about;
-    if (stat(path, &about) != 0) {
-        if (mode == STORE_READ && errno == ENOENT)
-            die(EXIT_CODE_ENVIRONMENT,
-                "%s: no such file: measure something first with 'lnbench run', or name a database "
-                "with --db",
-                path);
-        const char *slash = strrchr(path, '/');
-        text_buffer folder = {0};
-        text_add_bytes(&folder, slash ? path : ".",
-                       slash && slash != path ? (size_t)(slash - path) : 1);
-        if (access(folder.bytes, W_OK | X_OK) != 0)
-            die(EXIT_CODE_ENVIRONMENT, "%s: cannot create it in %s: %s", path, folder.bytes,
-                strerror(errno));
-        text_free(&folder);
-        return;
-    }
-    if (S_ISDIR(about.st_mode))
+    const bool is_there = stat(path, &about) == 0;
+    if (!is_there && mode == STORE_READ && errno == ENOENT)
+        die(EXIT_CODE_ENVIRONMENT,
+            "%s: no such file: measure something first with 'lnbench run', or name a database "
+            "with --db",
+            path);
+    if (is_there && S_ISDIR(about.st_mode))
         die(EXIT_CODE_ENVIRONMENT, "%s: a directory: name a database file, such as %s/lnbench.db",
             path, path);
-    if (!S_ISREG(about.st_mode))
+    if (is_there && !S_ISREG(about.st_mode))
         die(EXIT_CODE_ENVIRONMENT, "%s: not a regular file: name a database file with --db", path);
-    FILE *file = fopen(path, mode == STORE_READ ? "rb" : "r+b");
+    FILE *file = fopen(path, mode == STORE_READ ? "rb" : "a+b");
     size_t count = file ? fread(header, 1, sizeof header, file) : 0;
     if (!file || ferror(file))
         die(EXIT_CODE_ENVIRONMENT, "%s: cannot %s it: %s", path,

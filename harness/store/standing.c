@@ -1,6 +1,7 @@
 #include "store/standing.h"
 #include "base/arena.h"
 #include "base/text.h"
+#include "domain/coverage.h"
 #include "recommended_sql.h" /* the files of the same names, as bytes */
 #include "standing_sql.h"
 #include "store/internal.h"
@@ -58,13 +59,13 @@ const kernel_standing *standing_of(const standing_list *list, const char *kernel
 
 /* ---- which kernel to call ---- */
 
-/* The words as a JSON array; "": all kernels. */
+/* The words as a JSON array; NULL: all kernels. */
 static char *words_json(const word_list *words)
 {
-    json_t *array = json_array();
-    for (size_t i = 0; words && i < words->count; i++)
-        json_array_append_new(array, json_string(words->words[i]));
-    char *json = words && words->count ? json_dumps(array, JSON_COMPACT) : NULL;
+    if (!words || words->count == 0)
+        return NULL;
+    json_t *array = list_words(words);
+    char *json = json_dumps(array, JSON_COMPACT);
     json_decref(array);
     return json;
 }

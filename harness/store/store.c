@@ -211,7 +211,7 @@ void store_drop_unfinished(result_store *store, int64_t run)
 /* Once a run is over, its own columns say what became of its cases: nobody counts for a list. */
 #define RUNS                                                                                       \
     "SELECT id, started, plan, plan_hash, command_line, seed, state, command, request_hash, "      \
-    "triples, triples_covered, origin, imported, coalesce(runs.cases, " COUNT_CASES ") AS cases, " \
+    "triples, triples_covered, imported, coalesce(runs.cases, " COUNT_CASES ") AS cases, "         \
     "coalesce(runs.repetitions, " COUNT_REPETITIONS ") AS repetitions, "                           \
     "requested IS NOT NULL AS known, requested, "                                                  \
     "coalesce(unsupported, " COUNT_UNSUPPORTED ") AS unsupported, "                                \
@@ -228,7 +228,6 @@ static const record_field run_fields[] = {
     FIELD(TEXT, stored_run, request_hash),
     FIELD(COUNT, stored_run, triples),
     FIELD(COUNT, stored_run, triples_covered),
-    FIELD(TEXT, stored_run, origin),
     FIELD(FLAG, stored_run, imported),
     FIELD(COUNT, stored_run, cases),
     FIELD(COUNT, stored_run, repetitions),
@@ -737,9 +736,9 @@ bool store_worst(result_store *store, const stored_case *judged, stored_worst *w
     *worst = (stored_worst){0};
     sqlite3_stmt *statement =
         store_bound(store,
-                    "SELECT y_hash, (SELECT bits FROM tensors WHERE id = x), x, (SELECT bits FROM "
-                    "tensors WHERE id = gamma), gamma, (SELECT bits FROM tensors WHERE id = beta), "
-                    "beta FROM worst_rows WHERE case_id = ?1",
+                    "SELECT y_hash, (SELECT bits FROM tensors WHERE id = x), (SELECT bits FROM "
+                    "tensors WHERE id = gamma), (SELECT bits FROM tensors WHERE id = beta) "
+                    "FROM worst_rows WHERE case_id = ?1",
                     "i", judged->id);
     if (!store_next(store, statement))
         return false;
@@ -748,11 +747,9 @@ bool store_worst(result_store *store, const stored_case *judged, stored_worst *w
         if (!role_is_kept(&what->roles[i]))
             continue;
         const void *bits = sqlite3_column_blob(statement, column);
-        size_t size = (size_t)sqlite3_column_bytes(statement, column);
+        size_t size = (size_t)sqlite3_column_bytes(statement, column++);
         if (bits && size > 0)
-            worst->inputs[i] = (stored_tensor){allocate_copy(bits, size), size,
-                                               sqlite3_column_int64(statement, column + 1)};
-        column += 2;
+            worst->inputs[i] = (stored_tensor){allocate_copy(bits, size), size};
     }
     sqlite3_reset(statement);
     return true;
@@ -766,21 +763,6 @@ void stored_worst_free(stored_worst *worst)
 }
 
 /* ---- looking after a store ---- */
-
-size_t store_run_sizes(result_store *store, run_size **sizes)
-{
-    static const record_field fields[] = {FIELD(COUNT, run_size, run),
-                                          FIELD(COUNT, run_size, bytes)};
-    static const char sql[] =
-        "WITH rows_of AS (SELECT runs.id AS run, 1 + (SELECT count(*) FROM judgements WHERE "
-        "case_id "
-        "= cases.id) + (SELECT count(*) FROM judged_rows WHERE case_id = cases.id) + (SELECT "
-        "count(*) FROM repetitions WHERE case_id = cases.id) AS rows FROM runs LEFT JOIN cells ON "
-        "cells.run = runs.id LEFT JOIN cases ON cell = cells.id) SELECT run, CAST((SELECT "
-        "sum(pgsize) FROM dbstat WHERE aggregate = 1) * 1.0 * sum(rows) / (SELECT sum(rows) FROM "
-        "rows_of) AS INTEGER) AS bytes FROM rows_of GROUP BY run ORDER BY run";
-    return store_list(store, store_bound(store, sql, ""), sizeof **sizes, FIELDS(fields), sizes);
-}
 
 int64_t store_remove_runs(result_store *store, int64_t first, int64_t last)
 {

@@ -63,7 +63,6 @@ typedef struct stored_run {
     size_t cases, repetitions; /* cases with a result */
     char command[16];          /* the subcommand; "": not known */
     char request_hash[17];     /* "": not known */
-    char origin[17];           /* a random word that no other run has */
     bool imported;
     size_t triples, triples_covered;
     run_counts counts;
@@ -84,12 +83,6 @@ result_store *store_open(const char *path, store_mode mode);
 result_store *store_open_memory(void);
 /* Reads the whole file; a damaged one ends the program (7). */
 void store_check_sound(const result_store *store);
-/* Bytes of the file that a run takes, about: they are shared out by the rows of results. In
- * the order of the runs; free(*sizes). */
-typedef struct run_size {
-    int64_t run, bytes;
-} run_size;
-size_t store_run_sizes(result_store *store, run_size **sizes);
 /* Takes out these runs with all that belongs to them alone, and gives their space back. Returns how many there were. */
 int64_t store_remove_runs(result_store *store, int64_t first, int64_t last);
 /* As it was opened. */
@@ -137,7 +130,6 @@ void store_put_repetition(result_store *store, int64_t run, const case_key *key,
 typedef struct stored_tensor {
     void *bits;
     size_t bytes;
-    int64_t id; /* in the database, whatever number of cases has it; 0: not read from one */
 } stored_tensor;
 
 /* A worst row and what went with it: those inputs that role_is_kept(), by role. */

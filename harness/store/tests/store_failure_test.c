@@ -226,7 +226,7 @@ static void write_run(result_store *store)
     const timed_repetition put = {0, 0, 0, 1, 1, 1, NAN, NAN};
     const stored_row row = {0, 1, 2, 1, 0.5, 3, 0, 0};
     stored_worst worst = {.y_hash = 1};
-    worst.inputs[0] = (stored_tensor){"four", 4, 0};
+    worst.inputs[0] = (stored_tensor){"four", 4};
     strcpy(lost.key.input, "lost");
     int64_t run = store_begin_run(store, &info);
     store_put_requested(store, run, &asked);

@@ -32,7 +32,7 @@ static void fill(result_store *store)
                           .output_hash = 1};
     stored_worst worst = {.y_hash = 2};
     for (int i = 0; i < 3; i++)
-        worst.inputs[i] = (stored_tensor){bits, sizeof bits - 4 * (size_t)i, 0};
+        worst.inputs[i] = (stored_tensor){bits, sizeof bits - 4 * (size_t)i};
     judged.metrics.elements = 16;
     judged.metrics.row_ulp_max = 0.75;
     judged.metrics.ulp_histogram[3] = 16;
