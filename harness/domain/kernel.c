@@ -350,12 +350,9 @@ bool promise_covers(ln_accuracy accuracy, const char *family)
 
 double promised_row_ulp(ln_accuracy accuracy, ln_type storage, const ln_convention *convention)
 {
-    const operation *what = operations[convention->operation];
     double row_ulp = promises[accuracy].row_ulp[storage];
     bool of_pytorch =
         convention->ddof == 0 && convention->eps_place == LN_EPS_VAR && convention->eps == 1e-5;
-    bool held = accuracy == LN_ACCURACY_FAST
-                    ? of_pytorch
-                    : !what->rounds_between || !what->rounds_between(convention);
+    bool held = accuracy == LN_ACCURACY_FAST ? of_pytorch : !convention_rounds_between(convention);
     return held && row_ulp > 0 ? row_ulp : INFINITY;
 }

@@ -11,34 +11,6 @@ static bool has_beta(const ln_convention *convention)
     return ln_has_beta(convention->affine);
 }
 
-/* The other divisor, every other place of eps, no eps, and gamma stored the other way. */
-static size_t layernorm_neighbours(const ln_convention *own, ln_convention others[NEIGHBOURS_MOST])
-{
-    size_t count = 0;
-    ln_convention other = *own;
-    other.ddof = 1 - own->ddof;
-    others[count++] = other;
-    if (own->eps_place != LN_EPS_NONE) {
-        static const ln_eps_place places[] = {LN_EPS_VAR, LN_EPS_STD, LN_EPS_QUOTIENT};
-        for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-            other = *own;
-            other.eps_place = places[i];
-            if (places[i] != own->eps_place)
-                others[count++] = other;
-        }
-        other = *own;
-        other.eps_place = LN_EPS_NONE;
-        other.eps = 0;
-        others[count++] = other;
-    }
-    if (own->affine == LN_AFFINE_VECTOR || own->affine == LN_AFFINE_GAMMA1) {
-        other = *own;
-        other.affine = own->affine == LN_AFFINE_VECTOR ? LN_AFFINE_GAMMA1 : LN_AFFINE_VECTOR;
-        others[count++] = other;
-    }
-    return count;
-}
-
 #define TABLE(member)                                                                              \
 #member, SHAPE_TABLE, TYPE_STORAGE, .stride = offsetof(ln_problem, member##_stride)
 
@@ -60,12 +32,15 @@ static const tensor_role layernorm_roles[LAYERNORM_ROLES] = {
 static const char *const divisors[] = {"0", "1"};
 static const char *const place_names[] = {"none", "var", "std", "quotient"};
 static const char *const affine_names[] = {"none", "scalar", "gamma", "vector", "gamma1"};
+static const unsigned char other_divisor[] = {1, 0}, /* gamma stored the other way */
+    other_gamma[] = {0, 1, 2, LN_AFFINE_GAMMA1, LN_AFFINE_VECTOR};
 
 static const convention_field layernorm_fields[] = {
     {"ddof", divisors, COUNT(divisors), offsetof(ln_convention, ddof),
-     .expected = "must be 0 (divide by N) or 1 (by N-1)"},
+     .expected = "must be 0 (divide by N) or 1 (by N-1)", .taken_for = other_divisor},
     {"eps", place_names, COUNT(place_names), offsetof(ln_convention, eps_place), .eps = true},
-    {"affine", affine_names, COUNT(affine_names), .place = offsetof(ln_convention, affine)},
+    {"affine", affine_names, COUNT(affine_names), .place = offsetof(ln_convention, affine),
+     .taken_for = other_gamma},
 };
 
 #define CONVENTION(divisor, place, value, form)                                                    \
@@ -93,9 +68,7 @@ const operation layernorm_operation = {.name = "layernorm",
                                        .roles = layernorm_roles,
                                        .count = LAYERNORM_ROLES,
                                        .result = ROLE_Y,
-                                       .rows_independent = true,
                                        .fields = layernorm_fields,
                                        .field_count = COUNT(layernorm_fields),
                                        .presets = layernorm_presets,
-                                       .preset_count = COUNT(layernorm_presets),
-                                       .neighbours = layernorm_neighbours};
+                                       .preset_count = COUNT(layernorm_presets)};

@@ -162,6 +162,30 @@ bool convention_equal(const ln_convention *a, const ln_convention *b)
            a->cast == b->cast && a->root == b->root && a->sum == b->sum;
 }
 
+/* In the order of the fields: another level that this one is easily taken for; another place of eps, then no eps. */
+size_t convention_neighbours(const ln_convention *own, ln_convention others[NEIGHBOURS_MOST])
+{
+    const operation *what = operations[own->operation];
+    size_t count = 0;
+    for (size_t i = 0; i < what->field_count; i++) {
+        const convention_field *field = &what->fields[i];
+        const size_t level = convention_level(field, own);
+        for (size_t j = 1; j <= field->levels; j++) {
+            const size_t other = j % field->levels;
+            const bool taken =
+                field->eps ? level > 0 : field->taken_for && field->taken_for[level] == other;
+            if (!taken || other == level)
+                continue;
+            others[count] = *own;
+            convention_set_level(field, other, &others[count]);
+            if (field->eps && other == 0)
+                others[count].eps = 0;
+            count++;
+        }
+    }
+    return count;
+}
+
 #define OPERATION(KIND, name) extern const operation name##_operation;
 #include "domain/operations.def"
 #undef OPERATION

@@ -68,9 +68,6 @@ typedef struct tensor_role {
     size_t stride; /* of a table: offset of its stride in ln_problem */
 } tensor_role;
 
-/* Conventions that are easily taken for `own`: how many, into others[]. */
-typedef size_t find_neighbours(const ln_convention *own, ln_convention others[NEIGHBOURS_MOST]);
-
 /* A member of ln_convention that the operation has, by name: its value is a level, the index of a word. */
 typedef struct convention_field {
     const char *name;         /* in lists, NAME=WORD */
@@ -79,6 +76,7 @@ typedef struct convention_field {
     size_t place;         /* of the member, an int or an enum, in ln_convention */
     bool eps;             /* the place of eps: NAME=EPS@WORD; level 0: there is none, NAME=0 */
     const char *expected; /* what is said of another word; NULL: "must be", and the words */
+    const unsigned char *taken_for; /* by level: for which it is easily taken; NULL: for none */
 } convention_field;
 
 typedef struct convention_preset {
@@ -91,21 +89,15 @@ typedef struct operation {
     const char *name;
     const char *title; /* in headings */
     const tensor_role *roles;
-    size_t count;          /* of roles */
-    size_t result;         /* the output that is judged element by element */
-    bool rows_independent; /* a row of the result depends on that row and the parameters alone */
+    size_t count;                   /* of roles */
+    size_t result;                  /* the output that is judged element by element */
     const convention_field *fields; /* in the order of a list */
     size_t field_count;
     const convention_preset *presets;
     size_t preset_count;
     double eps_f64; /* of the first preset, where rows are f64; 0: the same */
-    find_neighbours *neighbours;
     /* Which affine form does what its parameters do (beta may be left out); NULL: the convention's. */
     ln_affine (*form)(const ln_convention *convention);
-    /* Whether 1 + g is rounded to g's type; NULL: never. */
-    bool (*rounds_factor)(const ln_convention *convention);
-    /* Whether its root or xhat is rounded to the storage type; NULL: never. */
-    bool (*rounds_between)(const ln_convention *convention);
 } operation;
 
 /* By ln_operation. */
@@ -120,6 +112,19 @@ size_t convention_level(const convention_field *field, const ln_convention *conv
 void convention_set_level(const convention_field *field, size_t level, ln_convention *convention);
 ln_affine convention_form(const ln_convention *convention);
 bool convention_equal(const ln_convention *a, const ln_convention *b);
+/* Conventions that are easily taken for `own`: how many, into others[]. */
+size_t convention_neighbours(const ln_convention *own, ln_convention others[NEIGHBOURS_MOST]);
+
+/* Whether 1 + g is rounded to g's type; and whether the root or xhat is rounded to the storage type. */
+static inline bool convention_rounds_factor(const ln_convention *convention)
+{
+    return convention->weight == LN_RMS_WEIGHT_OFFSET_ROUNDED;
+}
+
+static inline bool convention_rounds_between(const ln_convention *convention)
+{
+    return convention->root || convention->cast;
+}
 
 /* Bytes of the tables that every call of a LayerNorm reads and writes, x and y; and likewise of another
  * operation: what figures in GB/s count. */

@@ -16,37 +16,6 @@ static ln_affine rmsnorm_form(const ln_convention *convention)
     return forms[convention->weight];
 }
 
-static bool rmsnorm_rounds_factor(const ln_convention *convention)
-{
-    return convention->weight == LN_RMS_WEIGHT_OFFSET_ROUNDED;
-}
-
-static bool rmsnorm_rounds_between(const ln_convention *convention)
-{
-    return convention->root || convention->cast;
-}
-
-/* eps elsewhere or left out, and the weight stored the other way. What is rounded on the way differs by less
- * than a row can tell: the judge looks at many (judge/rmsnorm.c). */
-static size_t rmsnorm_neighbours(const ln_convention *own, ln_convention others[NEIGHBOURS_MOST])
-{
-    size_t count = 0;
-    ln_convention other = *own;
-    if (own->eps_place != LN_EPS_NONE) {
-        other.eps_place = own->eps_place == LN_EPS_VAR ? LN_EPS_STD : LN_EPS_VAR;
-        others[count++] = other;
-        other.eps_place = LN_EPS_NONE;
-        other.eps = 0;
-        others[count++] = other;
-    }
-    if (has_weight(own)) {
-        other = *own;
-        other.weight = own->weight == LN_RMS_WEIGHT ? LN_RMS_WEIGHT_OFFSET : LN_RMS_WEIGHT;
-        others[count++] = other;
-    }
-    return count;
-}
-
 #define TABLE(member)                                                                              \
 #member, SHAPE_TABLE, TYPE_STORAGE, .stride = offsetof(ln_problem, member##_stride)
 
@@ -69,9 +38,15 @@ static const char *const sums[] = {"rounded", "unrounded", "squares"};
 static const char *const places[] = {"none", "square", "root"};
 static const char *const weights[] = {"none", "w", "1+w", "1+w-rounded"};
 
+/* The weight stored the other way. What is rounded on the way differs by less than a row can tell: the judge looks at
+ * many (judge/rmsnorm.c). */
+static const unsigned char other_weight[] = {LN_RMS_WEIGHT_NONE, LN_RMS_WEIGHT_OFFSET,
+                                             LN_RMS_WEIGHT, LN_RMS_WEIGHT};
+
 static const convention_field rmsnorm_fields[] = {
     {"eps", places, COUNT(places), offsetof(ln_convention, eps_place), .eps = true},
-    {"weight", weights, COUNT(weights), .place = offsetof(ln_convention, weight)},
+    {"weight", weights, COUNT(weights), .place = offsetof(ln_convention, weight),
+     .taken_for = other_weight},
     {"cast", casts, COUNT(casts), offsetof(ln_convention, cast),
      .expected = "must be no, or yes (xhat is rounded to x's type before the weight)"},
     {"root", roots, COUNT(roots), offsetof(ln_convention, root),
@@ -107,13 +82,9 @@ const operation rmsnorm_operation = {.name = "rmsnorm",
                                      .roles = rmsnorm_roles,
                                      .count = LAYERNORM_ROLES,
                                      .result = ROLE_Y,
-                                     .rows_independent = true,
                                      .fields = rmsnorm_fields,
                                      .field_count = COUNT(rmsnorm_fields),
                                      .presets = rmsnorm_presets,
                                      .preset_count = COUNT(rmsnorm_presets),
                                      .eps_f64 = 0x1p-52,
-                                     .neighbours = rmsnorm_neighbours,
-                                     .form = rmsnorm_form,
-                                     .rounds_factor = rmsnorm_rounds_factor,
-                                     .rounds_between = rmsnorm_rounds_between};
+                                     .form = rmsnorm_form};

@@ -210,7 +210,6 @@ void judge_block_free(judge_block *block)
 
 metrics_row judge_metrics_row(const judge_block *block, size_t row)
 {
-    const operation *what = operations[block->operation];
     return (metrics_row){
         block->storage,
         block->param,
@@ -220,7 +219,7 @@ metrics_row judge_metrics_row(const judge_block *block, size_t row)
         block->inputs[ROLE_BETA],
         &block->results[row],
         convention_form(&block->convention),
-        what->rounds_factor && what->rounds_factor(&block->convention),
+        convention_rounds_factor(&block->convention),
     };
 }
 
@@ -914,7 +913,7 @@ static void find_mistakes(row_judge *judge, const judge_block *block, tolerance 
     ln_convention others[NEIGHBOURS_MOST];
     operation_call call = judge_block_call(block);
     char label[CONVENTION_MAX_LENGTH];
-    size_t count = operations[block->operation]->neighbours(&block->convention, others);
+    size_t count = convention_neighbours(&block->convention, others);
     for (size_t i = 0; i < count; i++) {
         judge_block other;
         tolerance_mistake *made = &found->mistakes[found->count++];

@@ -70,7 +70,7 @@ TEST(rows_lie_a_stride_apart_and_statistics_have_the_accumulator)
 TEST(neighbours_differ_from_a_convention_in_one_field)
 {
     ln_convention others[NEIGHBOURS_MOST];
-    size_t count = operations[LN_OPERATION_LAYERNORM]->neighbours(&torch, others);
+    size_t count = convention_neighbours(&torch, others);
     assert_int_equal(count, 5); /* the divisor, two places of eps, no eps, gamma - 1 */
     for (size_t i = 0; i < count; i++) {
         bool eps = others[i].eps_place != torch.eps_place;
@@ -94,8 +94,7 @@ static const tensor_role backward_roles[] = {
 static const operation backward = {.name = "layernorm_backward",
                                    .roles = backward_roles,
                                    .count = sizeof backward_roles / sizeof *backward_roles,
-                                   .result = 5,
-                                   .rows_independent = false};
+                                   .result = 5};
 
 TEST(bytes_are_those_of_the_tables_that_a_call_cannot_leave_out)
 {
@@ -122,5 +121,4 @@ TEST(backward_has_outputs_that_are_sums_over_rows)
             assert_int_equal(extent_bytes(&of_many), 9 * 4);
     }
     assert_int_equal(sums, 2);
-    assert_false(backward.rows_independent);
 }

@@ -358,7 +358,7 @@ static bool find_other(const ln_kernel *kernel, const work_order *order, work_or
 {
     ln_convention neighbours[NEIGHBOURS_MOST + 1];
     ln_problem *problem = &other->problem;
-    size_t count = operations[order->operation]->neighbours(&order->problem.convention, neighbours);
+    size_t count = convention_neighbours(&order->problem.convention, neighbours);
     *other = *order;
     other->layout.calls = CALLS_ONCE;
     for (size_t i = 0; order->layout.calls == CALLS_PREPARED && i < ROLES_MOST; i++)
