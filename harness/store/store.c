@@ -573,13 +573,17 @@ bool store_case(result_store *store, int64_t id, stored_case *found)
     store_take(store, statement, FIELDS(fields), found);
     store_take(store, statement, FIELDS(speed_fields), &found->speed);
     if (found->judged) {
-        json_t *histogram = json_loads(store_text(statement, 2), 0, NULL); /* NULL: none */
+        const char *bins = store_text(statement, 2);
+        json_t *histogram = json_loads(bins, 0, NULL);
         if (!verdict_from_words(store_text(statement, 0), store_text(statement, 1),
                                 &found->verdict.kind))
             die(EXIT_CODE_ENVIRONMENT,
                 "%s: unknown reason of a verdict '%.60s': the database is damaged", store->path,
                 store_text(statement, 1));
         store_take(store, statement, metric_fields(), metric_count_all, &found->metrics);
+        if (bins[0] && !json_is_array(histogram))
+            die(EXIT_CODE_ENVIRONMENT, "%s: unknown histogram '%.60s': the database is damaged",
+                store->path, bins);
         for (size_t i = 0; i < ULP_BINS; i++)
             found->metrics.ulp_histogram[i] =
                 (uint64_t)json_integer_value(json_array_get(histogram, i));
