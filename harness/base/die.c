@@ -66,8 +66,7 @@ int finish_output(exit_code code)
     enum { PIPE_CLOSED = 128 + SIGPIPE };
     errno = 0;
     bool fine = !ferror(stdout);
-    /* The first flush moves what clean_stream() holds to the buffer of standard output. */
-    if (fflush(NULL) == 0 && fflush(stdout) == 0 && fine)
+    if (fflush(NULL) == 0 && fine)
         return (int)code;
     int why = errno ? errno : EIO;
     if (why == EPIPE || reader_is_gone())

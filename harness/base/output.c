@@ -109,8 +109,7 @@ void output_colour(const output_file *output, const char *colour)
 {
     if (!output->colour)
         return;
-    fflush(output->file);
-    fprintf(stdout, colour ? "\033[1%s%sm" : "\033[0m", colour && *colour ? ";" : "",
+    fprintf(output->file, colour ? "\033[1%s%sm" : "\033[0m", colour && *colour ? ";" : "",
             colour ? colour : "");
 }
 
@@ -154,8 +153,6 @@ void output_json(const output_file *output, json_t *json)
     json_decref(json);
 }
 
-static FILE *standard; /* made when the first asks */
-
 /* Columns of the terminal that the file is, by COLUMNS where it is set to a number from 1, else as the
  * terminal says; at least 20, in which any table can be read. 0: no terminal, or it does not say. */
 static size_t terminal_width(FILE *file)
@@ -175,14 +172,11 @@ static size_t terminal_width(FILE *file)
 
 output_file output_standard(void)
 {
-    standard = standard ? standard : clean_stream(stdout);
-    if (!standard)
-        die(EXIT_CODE_ENVIRONMENT, "out of memory (standard output)");
     /* No colour where NO_COLOR is set to anything (no-color.org), or TERM is "dumb". */
     const char *refused = getenv("NO_COLOR"), *terminal = getenv("TERM");
     bool colour = isatty(STDOUT_FILENO) && !(refused && *refused) &&
                   !(terminal && strcmp(terminal, "dumb") == 0);
-    return (output_file){.file = standard, .width = terminal_width(stdout), .colour = colour};
+    return (output_file){.file = stdout, .width = terminal_width(stdout), .colour = colour};
 }
 
 enum { BAR_WIDTH = 24 };

@@ -40,7 +40,7 @@ extern const char *const output_format_names[OUTPUT_FORMAT_COUNT];
 
 typedef struct output_file {
     output_format format;
-    FILE *file;   /* standard output, through clean_stream() */
+    FILE *file;   /* standard output */
     size_t width; /* columns of the terminal; 0: none */
     bool colour;  /* text on a terminal that shows it */
     bool chosen;  /* by an option */

@@ -131,10 +131,6 @@ void clean_format(text_buffer *out, text_form form, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void clean_format_list(text_buffer *out, text_form form, const char *format, va_list arguments);
 
-/* A stream that passes what is written to it on to another. Control characters other than line feed
- * and tab become blanks, bytes that are no UTF-8 '?'. NULL: memory ran out. */
-FILE *clean_stream(FILE *to);
-
 /* Writes each control character of strict JSON, where it can only stand in a string, as \u0080 and
  * the like. Bytes that are no UTF-8 were replaced before: base/relation.h, json_text(). */
 void clean_add_json(text_buffer *out, const char *json);

@@ -550,7 +550,7 @@ static void replay_store(replay_state *state)
             "%s: no judged case: one that was only timed, is unsupported or missing has nothing to "
             "replay",
             options->database);
-    state->descriptors = store_descriptors(store, id);
+    state->descriptors = store_kernels(store, id);
     create_judge(state, run.seed);
     replayer own = replayer_of(state->judge, &run, &machine);
     own.least = options->id > 0;

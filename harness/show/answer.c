@@ -12,31 +12,6 @@
 
 /* ---- the stored run ---- */
 
-json_t *store_descriptors(result_store *store, int64_t run)
-{
-    char *text = store_kernels_json(store, run);
-    json_error_t where;
-    json_t *kernels = json_loads(text, JSON_REJECT_DUPLICATES, &where);
-    free(text);
-    if (!kernels)
-        die(EXIT_CODE_ENVIRONMENT,
-            "run %lld: a kernel's descriptor cannot be read as JSON (%s): the database is damaged",
-            (long long)run, where.text);
-    /* A name that is cut off where cases have it would be another kernel's. */
-    size_t index;
-    const json_t *kernel;
-    json_array_foreach(kernels, index, kernel)
-    {
-        size_t length = json_string_length(json_object_get(kernel, "name"));
-        if (length >= NAME_MAX_LENGTH)
-            die(EXIT_CODE_ENVIRONMENT,
-                "a kernel's name of %zu bytes, where %d are the most: the database is "
-                "damaged",
-                length, NAME_MAX_LENGTH - 1);
-    }
-    return kernels;
-}
-
 ln_operation view_operation(const run_view *part)
 {
     return part->standings.count ? part->standings.standings[0].operation : LN_OPERATION_LAYERNORM;
@@ -487,7 +462,7 @@ run_view view_load(result_store *store, int64_t run)
                      .run = store_run(store, run),
                      .machine = store_machine(store, run),
                      .cases = store_timed_cases(store, run, -1, false),
-                     .kernels = store_descriptors(store, run),
+                     .kernels = store_kernels(store, run),
                      .standings = store_standings(store, run)};
     /* The descriptors get the labels that the answers print. */
     for (run_view part = {0}; view_next_part(&view, &part);) {

@@ -30,8 +30,6 @@ typedef struct run_view {
     unsigned others;         /* of a part, bits of the run's other operations */
 } run_view;
 
-/* The array of a run's kernel descriptors. */
-json_t *store_descriptors(result_store *store, int64_t run);
 /* kernel_words_named() among a run's kernels: free the names with word_list_free(). */
 void store_kernel_words(result_store *store, int64_t run, const word_list *words, word_list *names);
 /* Goes through the parts of a view: each has the kernels of one operation, and all timed cases. Kernels are ranked

@@ -340,19 +340,20 @@ void store_put_dispatched(result_store *store, int64_t run, const case_key *key,
              "isiis", run, key->kernel, (int64_t)key->rows, (int64_t)key->hidden, name);
 }
 
-char *store_kernels_json(result_store *store, int64_t run)
+json_t *store_kernels(result_store *store, int64_t run)
 {
     sqlite3_stmt *statement =
         store_bound(store, "SELECT descriptor FROM kernels WHERE run = ?1 ORDER BY id", "i", run);
-    text_buffer out = {0};
-    text_add(&out, "[");
-    while (store_next(store, statement)) {
-        text_add(&out, out.length > 1 ? ", " : "");
-        const char *descriptor = (const char *)sqlite3_column_text(statement, 0);
-        text_add(&out, descriptor ? descriptor : "null"); /* of a damaged file */
-    }
-    text_add(&out, "]");
-    return out.bytes;
+    json_t *kernels = json_array();
+    json_error_t where;
+    while (store_next(store, statement))
+        if (json_array_append_new(
+                kernels, json_loads(store_text(statement, 0), JSON_REJECT_DUPLICATES, &where)) != 0)
+            die(EXIT_CODE_ENVIRONMENT,
+                "%s: run %lld: a kernel's descriptor cannot be read as JSON (%s): the database is "
+                "damaged",
+                store->path, (long long)run, where.text);
+    return kernels;
 }
 
 /* ---- cases, written ---- */

@@ -189,8 +189,8 @@ void store_pairs_begin(result_store *store, int64_t base, int64_t new);
 bool store_next_pair(result_store *store, stored_pair *pair);
 /* The machine facts of a run; machine_free() them. */
 machine_facts store_machine(result_store *store, int64_t run);
-/* The kernels of a run: their descriptors as a JSON array, free() it. */
-char *store_kernels_json(result_store *store, int64_t run);
+/* The kernels of a run: an array of their descriptors. */
+json_t *store_kernels(result_store *store, int64_t run);
 
 /* Everything put between the two is kept whole or not at all. */
 void store_together(result_store *store);

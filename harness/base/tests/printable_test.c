@@ -74,23 +74,6 @@ TEST(a_format_cleans_what_it_takes)
     text_free(&out);
 }
 
-/* Also where a letter comes in two writes. */
-TEST(a_stream_passes_no_order)
-{
-    char *text;
-    size_t size;
-    FILE *to = open_memstream(&text, &size), *stream = clean_stream(to);
-    fputs("a\033[1m\tb\n\xe2\x80", stream);
-    fflush(stream);
-    fputs("\xaeover \xc3", stream);
-    fflush(stream);
-    fputs("\xa9 \xff\rz", stream);
-    fclose(stream);
-    fclose(to);
-    assert_string_equal(text, "a [1m\tb\n over \xc3\xa9 ? z");
-    free(text);
-}
-
 /* 20 s for the first fifth: 80 left; what comes then is slower: it stands; then faster: it falls. */
 TEST(the_time_left_never_rises)
 {

@@ -59,7 +59,7 @@ static void read_run(result_store *store)
     store_run(store, 1);
     machine_facts machine = store_machine(store, 1);
     machine_free(&machine);
-    free(store_kernels_json(store, 1));
+    json_decref(store_kernels(store, 1));
     store_process_count(store, 1, &key);
     store_next_process(store, 1);
     store_has_accuracy(store, 1, &key);
