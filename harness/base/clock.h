@@ -1,5 +1,10 @@
 /* Seconds; and cycles and instructions, as the CPU counts them for one thread in user mode (perf_event_open(2)):
- * unlike times they hardly change when something else runs. */
+ * unlike times they hardly change when something else runs.
+ *
+ *     double begun = seconds_now();
+ *     call();
+ *     double took = seconds_now() - begun;
+ */
 #ifndef LNBENCH_CLOCK_H
 #define LNBENCH_CLOCK_H
 

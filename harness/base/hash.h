@@ -1,4 +1,8 @@
-/* Fowler-Noll-Vo hash FNV-1a, 64 bits: names plans and files; no defence against an adversary. */
+/* Fowler-Noll-Vo hash FNV-1a, 64 bits: names plans and files; no defence against an adversary.
+ *
+ *     uint64_t hash = hash_bytes(HASH_START, name, strlen(name));
+ *     hash = hash_bytes(hash, &rows, sizeof rows);   // of both
+ */
 #ifndef LNBENCH_HASH_H
 #define LNBENCH_HASH_H
 

@@ -1,5 +1,10 @@
 /* What a case is (case_key), and what a run found out about it (stored_case): plan, worker, judge, store and show
- * share these. */
+ * share these.
+ *
+ *     case_key key = {.kernel = "two_pass_f32_avx2", .convention = "torch", .input = "normal", .rows = 512,
+ *                     .hidden = 768, .dtype = LN_F32, .cache = CACHE_HOT, .threads = 1};
+ *     size_t at = stored_cases_find(&cases, &key);   // cases.count: it is none of them
+ */
 #ifndef LNBENCH_CASE_H
 #define LNBENCH_CASE_H
 

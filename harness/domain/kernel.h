@@ -1,4 +1,8 @@
-/* A kernel as the harness knows it: what its descriptor says, and where it comes from. */
+/* A kernel as the harness knows it: what its descriptor says, and where it comes from.
+ *
+ *     const kernel_entry *kernel = kernel_meant(&kernels, "two_pass");   // a name or a label, or the program ends
+ *     if (kernel->facts.has_bound) ...
+ */
 #ifndef LNBENCH_KERNEL_H
 #define LNBENCH_KERNEL_H
 

@@ -1,4 +1,11 @@
-/* Plans: which cases a run has. */
+/* Plans: which cases a run has.
+ *
+ *     plan_request request = {.name = "quick", .only = "accuracy", .seed = 1};
+ *     plan_make(&request, &kernels, &machine, &plan);
+ *     for (size_t i = 0; i < plan.accuracy_count; i++)
+ *         if (group_takes(&plan.accuracy[i], kernel)) judge(accuracy_key(&plan.accuracy[i], kernel));
+ *     plan_free(&plan);
+ */
 #ifndef LNBENCH_PLAN_H
 #define LNBENCH_PLAN_H
 

@@ -1,5 +1,10 @@
 /* What `run` and `report` show of a stored run: a table with the answer in sentences and what went wrong; charts and the
- * one-file HTML page. Nothing is measured here. */
+ * one-file HTML page. Nothing is measured here.
+ *
+ *     result_look look = {.top = 10};
+ *     result_table_print(&view, &out, &look);
+ *     draw_report(&view, "charts", &out);   // charts/index.html and its charts
+ */
 #ifndef LNBENCH_REPORT_H
 #define LNBENCH_REPORT_H
 

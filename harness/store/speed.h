@@ -1,5 +1,10 @@
 /* From repetitions to speeds: medians, hierarchical bootstrap intervals, ratios to the roof of the
- * same run. Repetitions of a case are in the order of their processes and rounds, as the store gives them. */
+ * same run. Repetitions of a case are in the order of their processes and rounds, as the store gives them.
+ *
+ *     stored_cases cases = store_timed_cases(store, run, -1, true);
+ *     speed_figures speed = speed_of_case(&cases, 0);   // speed.time_ns, speed.copy_ratio
+ *     interval_estimate ratio = speed_of_pair(&cases, 1, 0);
+ */
 #ifndef LNBENCH_SPEED_H
 #define LNBENCH_SPEED_H
 
