@@ -11,35 +11,6 @@
 
 /* ---- numbers ---- */
 
-static size_t count_digits(const char *text)
-{
-    return strspn(text, "0123456789");
-}
-
-/* [sign] digits [. digits] [e [sign] digits], with a digit before the exponent. */
-static bool is_decimal(const char *text)
-{
-    text += *text == '+' || *text == '-';
-    size_t digits = count_digits(text);
-    text += digits;
-    if (*text == '.') {
-        size_t fraction = count_digits(++text);
-        text += fraction;
-        digits += fraction;
-    }
-    if (digits == 0)
-        return false;
-    if (*text == 'e' || *text == 'E') {
-        text++;
-        text += *text == '+' || *text == '-';
-        size_t exponent = count_digits(text);
-        if (exponent == 0)
-            return false;
-        text += exponent;
-    }
-    return *text == '\0';
-}
-
 /* A host may have called setlocale(). glibc has this locale ready: making it never fails. */
 static locale_t plain_locale(void)
 {
@@ -75,15 +46,16 @@ int number_print(char *to, size_t size, const char *format, ...)
 
 bool number_parse(const char *text, size_t length, double *value)
 {
-    char copy[64];
+    char copy[64], *end;
     if (length == 0 || length >= sizeof copy)
         return false;
     memcpy(copy, text, length);
     copy[length] = '\0';
-    if (strlen(copy) != length || !is_decimal(copy))
+    if (strspn(copy, "0123456789+-.eE") !=
+        length) /* strtod() reads blanks, "nan" and "0x1p3", too */
         return false;
-    double read = number_read(copy, NULL);
-    if (isinf(read))
+    double read = number_read(copy, &end);
+    if (*end || isinf(read))
         return false;
     *value = read;
     return true;
@@ -370,7 +342,7 @@ void word_list_free(word_list *list)
 static bool parse_size(const char *text, size_t length, size_t *size)
 {
     *size = strtoull(text, NULL, 10);
-    return length > 0 && count_digits(text) >= length;
+    return length > 0 && strspn(text, "0123456789") >= length;
 }
 
 void shape_parse(const char *text, size_t *rows, size_t *hidden)

@@ -22,24 +22,6 @@ bool operation_from_name(const char *name, ln_operation *kind)
     return false;
 }
 
-unsigned operations_parse(const char *name)
-{
-    const char *names[OPERATIONS + 1];
-    char meant[MEANT_LENGTH], all[128] = "";
-    ln_operation kind = (ln_operation)0;
-    bool every = name && strcmp(name, "all") == 0;
-    bool known = !name || every || operation_from_name(name, &kind);
-    for (size_t i = 0, length = 0; i <= OPERATIONS; i++) {
-        names[i] = i < OPERATIONS ? operations[i]->name : "all";
-        length +=
-            (size_t)snprintf(all + length, sizeof all - length, "%s%s", i ? ", " : "", names[i]);
-    }
-    if (!known)
-        die(EXIT_CODE_USAGE, "unknown operation '%.60s'%s (choose one of %s)", name,
-            did_you_mean(name, names, OPERATIONS + 1, meant), all);
-    return every ? OPERATION_BIT(OPERATIONS) - 1 : OPERATION_BIT(kind);
-}
-
 double call_bytes(const operation *what, size_t rows, size_t hidden, ln_type dtype)
 {
     double tables = 0;
@@ -213,6 +195,20 @@ static const char *choices(const char *before, const char *mark, const char *con
                                                     : ", ",
                                    mark, words[i]);
     return buffer;
+}
+
+unsigned operations_parse(const char *name)
+{
+    const char *names[OPERATIONS + 1];
+    char meant[MEANT_LENGTH], all[CHOICES_LENGTH];
+    for (size_t i = 0; i <= OPERATIONS; i++)
+        names[i] = i < OPERATIONS ? operations[i]->name : "all";
+    const size_t found = name ? word_find(name, names, OPERATIONS + 1) : 0;
+    if (found > OPERATIONS)
+        die(EXIT_CODE_USAGE, "unknown operation '%.60s'%s%s", name,
+            did_you_mean(name, names, OPERATIONS + 1, meant),
+            choices(": choose ", "", names, OPERATIONS + 1, all));
+    return found == OPERATIONS ? OPERATION_BIT(OPERATIONS) - 1 : OPERATION_BIT(found);
 }
 
 /* "convention '...': WHAT 'PART' ...": every error of a list names the list and the part. */

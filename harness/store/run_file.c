@@ -298,27 +298,21 @@ static void check_hash(const char *path, const text_buffer *database)
         was_changed(path);
 }
 
-static void unpack(const char *path, const char *bytes, size_t size, text_buffer *database)
+static void unpack(const char *path, const text_buffer *packed, size_t size, text_buffer *database)
 {
-    unsigned char piece[1 << 16];
-    lzma_stream unpacker = LZMA_STREAM_INIT;
-    lzma_ret status = lzma_stream_decoder(&unpacker, UNPACKER_MEMORY_MOST, LZMA_CONCATENATED);
-    unpacker.next_in = (const unsigned char *)bytes;
-    unpacker.avail_in = size;
-    while (status == LZMA_OK && database->length < RUN_FILE_MOST_BYTES) {
-        unpacker.next_out = piece;
-        unpacker.avail_out = sizeof piece;
-        status = lzma_code(&unpacker, LZMA_FINISH);
-        text_add_bytes(database, (const char *)piece, sizeof piece - unpacker.avail_out);
-    }
-    lzma_end(&unpacker);
-    if (status == LZMA_OK)
+    uint64_t memory = UNPACKER_MEMORY_MOST;
+    size_t taken = 0;
+    database->bytes = allocate(RUN_FILE_MOST_BYTES); /* of which only what is written to is had */
+    const lzma_ret status = lzma_stream_buffer_decode(
+        &memory, LZMA_CONCATENATED, NULL, (const unsigned char *)packed->bytes, &taken, size,
+        (unsigned char *)database->bytes, &database->length, RUN_FILE_MOST_BYTES);
+    if (status == LZMA_BUF_ERROR)
         die(EXIT_CODE_ENVIRONMENT, "%s: larger than %zu MiB, unpacked", path,
             RUN_FILE_MOST_BYTES >> 20);
     if (status == LZMA_MEMLIMIT_ERROR)
         die(EXIT_CODE_ENVIRONMENT, "%s: unpacking it takes more than %d MiB of memory", path,
             UNPACKER_MEMORY_MOST >> 20);
-    if (status != LZMA_STREAM_END)
+    if (status != LZMA_OK)
         die(EXIT_CODE_ENVIRONMENT,
             "%s: its xz data is damaged or was cut short: copy the file again", path);
 }
@@ -368,7 +362,7 @@ run_file run_file_open(const char *path)
             size = take_run(path, bytes.bytes, size);
         else if (size < sizeof xz || memcmp(bytes.bytes, xz, sizeof xz) != 0)
             no_run(path, bytes.bytes, size);
-        unpack(path, bytes.bytes, size, &unpacked);
+        unpack(path, &bytes, size, &unpacked);
         if (!is_database(unpacked.bytes, unpacked.length))
             no_run(path, unpacked.bytes, unpacked.length);
         check_hash(path, &unpacked);

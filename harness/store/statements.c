@@ -31,8 +31,6 @@ _Noreturn void store_die(const result_store *store, int status)
     case SQLITE_READONLY:
         die(EXIT_CODE_ENVIRONMENT,
             "%s: cannot write to it: no permission to write the file or its directory", path);
-    case SQLITE_NOMEM:
-        die(EXIT_CODE_ENVIRONMENT, "out of memory (the result store)");
     case SQLITE_CONSTRAINT:
         die(EXIT_CODE_ENVIRONMENT,
             "%s: cannot write to it: a row is there already, or its run is not (%s)", path,
