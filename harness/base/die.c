@@ -38,7 +38,7 @@ static bool reader_is_gone(void)
 const char *die_note = "";
 
 /* Not by stdio, which allocates. Names and values in the line may come from files and plugins. */
-static void print_line_list(const char *format, va_list arguments)
+static void print_line(const char *format, va_list arguments)
 {
     static const char name[] = "lnbench: ";
     char line[sizeof name + 1024];
@@ -51,14 +51,6 @@ static void print_line_list(const char *format, va_list arguments)
     line[length] = '\n';
     ssize_t written = write(STDERR_FILENO, line, length + 1);
     (void)written;
-}
-
-__attribute__((format(printf, 1, 2))) static void print_line(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    print_line_list(format, arguments);
-    va_end(arguments);
 }
 
 int finish_output(exit_code code)
@@ -74,7 +66,7 @@ int finish_output(exit_code code)
     /* After 2 comes 7, before every other code. */
     if (code == EXIT_CODE_USAGE || code == EXIT_CODE_ENVIRONMENT)
         return (int)code;
-    print_line("standard output: cannot write: %s", strerror(why));
+    fprintf(stderr, "lnbench: standard output: cannot write: %s%s\n", strerror(why), die_note);
     return EXIT_CODE_ENVIRONMENT;
 }
 
@@ -104,7 +96,7 @@ void die(exit_code code, const char *format, ...)
     }
     begin_to_end(code);
     if (!reader_is_gone())
-        print_line_list(format, arguments);
+        print_line(format, arguments);
     va_end(arguments);
     exit(finish_output(code));
 }

@@ -366,14 +366,15 @@ static bool sync_open(int descriptor)
 static bool sync_folder_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    char *folder = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
-    int descriptor = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%.*s", slash && slash != path ? (int)(slash - path) : 1,
+             slash ? path : ".");
+    int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     /* A folder that may be written to, but not read, cannot be opened. */
-    bool fine = descriptor < 0 ? folder && errno == EACCES : sync_open(descriptor);
+    bool fine = descriptor < 0 ? errno == EACCES : sync_open(descriptor);
     int problem = errno;
     if (descriptor >= 0)
         close(descriptor);
-    free(folder);
     errno = problem;
     return fine;
 }
@@ -429,23 +430,14 @@ void whole_file_drop(whole_file *file)
 
 void whole_file_end(whole_file *file)
 {
-    bool written =
-        !ferror(file->stream) && fflush(file->stream) == 0 && sync_open(fileno(file->stream));
-    int problem = errno;
-    if (fclose(file->stream) != 0 && written) {
-        problem = errno;
-        written = false;
-    }
-    file->stream = NULL;
-    if (written && file->part) {
-        written = rename(file->part, file->path) == 0 && sync_folder_of(file->path);
-        problem = errno;
-    }
-    if (!written) {
+    if (ferror(file->stream) || fflush(file->stream) != 0 || !sync_open(fileno(file->stream)) ||
+        (file->part && (rename(file->part, file->path) != 0 || !sync_folder_of(file->path)))) {
+        int problem = errno;
         whole_file_drop(file);
         errno = problem;
         write_dies(file->path);
     }
+    fclose(file->stream);
     forget(file);
     free(file->part);
 }
@@ -522,34 +514,27 @@ bool own_path(own_part part, char *path, size_t size)
 
 void make_directories(const char *path)
 {
-    char part[PATH_LENGTH];
     struct stat status;
-    if (snprintf(part, sizeof part, "%s", path) >= (int)sizeof part)
-        die(EXIT_CODE_USAGE, "%.60s...: path of more than %d characters", path, PATH_LENGTH - 1);
-    for (char *at = part + 1;; at++) {
-        if (*at != '/' && *at != '\0')
-            continue;
-        char kept = *at;
-        *at = '\0';
-        if (mkdir(part, 0777) == 0 ? !sync_folder_of(part) : errno != EEXIST)
-            die(EXIT_CODE_ENVIRONMENT, "%s: cannot make the directory: %s", part, strerror(errno));
-        *at = kept;
-        if (kept == '\0')
-            break;
+    bool made = mkdir(path, 0777) == 0;
+    if (!made && errno == ENOENT && strchr(path, '/')) {
+        make_parent_directory(path);
+        made = mkdir(path, 0777) == 0;
     }
+    if (made ? !sync_folder_of(path) : errno != EEXIST)
+        die(EXIT_CODE_ENVIRONMENT, "%s: cannot make the directory: %s", path, strerror(errno));
     if (stat(path, &status) != 0 || !S_ISDIR(status.st_mode))
         die(EXIT_CODE_ENVIRONMENT, "%s: is not a directory", path);
 }
 
 void make_parent_directory(const char *path)
 {
-    char directory[PATH_LENGTH];
-    snprintf(directory, sizeof directory, "%s", path);
-    char *slash = strrchr(directory, '/');
-    if (slash && slash != directory) {
-        *slash = '\0';
-        make_directories(directory);
+    const char *slash = strrchr(path, '/');
+    text_buffer parent = {0};
+    if (slash && slash != path) {
+        text_add_bytes(&parent, path, (size_t)(slash - path));
+        make_directories(parent.bytes);
     }
+    text_free(&parent);
 }
 
 enum { FOLDERS_MOST = 16 };

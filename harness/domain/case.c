@@ -98,10 +98,8 @@ const char *const check_names[CHECK_NAMES] = {
 
 bool is_check(const char *input)
 {
-    bool found = false;
-    for (size_t i = 1; i < CHECK_NAMES; i++)
-        found |= strcmp(input, check_names[i]) == 0;
-    return found;
+    const size_t found = word_find(input, WORDS(check_names));
+    return found > 0 && found < CHECK_NAMES;
 }
 
 bool case_key_equal(const case_key *a, const case_key *b)

@@ -156,10 +156,7 @@ static const char *const isas[] = {"", LN_ISA_TABLE(ISA_NAME)};
 
 bool kernel_isa_is_known(const char *isa)
 {
-    bool known = strcmp(isa, "any") == 0;
-    for (size_t i = 0; i < sizeof isas / sizeof *isas; i++)
-        known |= strcmp(isa, isas[i]) == 0;
-    return known;
+    return strcmp(isa, "any") == 0 || word_is_in(isa, WORDS(isas));
 }
 
 bool kernel_label_fits(const char *label, const char *name)
