@@ -306,15 +306,14 @@ static void unpack(const char *path, const text_buffer *packed, size_t size, tex
     const lzma_ret status = lzma_stream_buffer_decode(
         &memory, LZMA_CONCATENATED, NULL, (const unsigned char *)packed->bytes, &taken, size,
         (unsigned char *)database->bytes, &database->length, RUN_FILE_MOST_BYTES);
-    if (status == LZMA_BUF_ERROR)
-        die(EXIT_CODE_ENVIRONMENT, "%s: larger than %zu MiB, unpacked", path,
-            RUN_FILE_MOST_BYTES >> 20);
     if (status == LZMA_MEMLIMIT_ERROR)
         die(EXIT_CODE_ENVIRONMENT, "%s: unpacking it takes more than %d MiB of memory", path,
             UNPACKER_MEMORY_MOST >> 20);
     if (status != LZMA_OK)
         die(EXIT_CODE_ENVIRONMENT,
-            "%s: its xz data is damaged or was cut short: copy the file again", path);
+            "%s: its xz data is damaged or was cut short, or larger than %zu MiB, unpacked: copy "
+            "the file again",
+            path, RUN_FILE_MOST_BYTES >> 20);
 }
 
 static _Noreturn void no_run(const char *path, const char *bytes, size_t size)

@@ -127,7 +127,7 @@ accepted "a packed export: import" 0 import t.run.db.xz --db packed.db
 head -c 5000 t.run.db.xz >cut.xz
 refused "a packed export cut short" 7 'cut.xz: its xz data is damaged or was cut short' import cut.xz --db bad.db
 cat t.run.db <(head -c 300M /dev/zero) | xz -1 >bomb.xz
-refused "a bomb" 7 'bomb.xz: larger than 256 MiB, unpacked' import bomb.xz --db bad.db
+refused "a bomb" 7 'bomb.xz: .* larger than 256 MiB, unpacked' import bomb.xz --db bad.db
 check "what was refused leaves nothing behind" test -z "$(compgen -G '*bad.db*' old.db*)"
 
 accepted "bf16 with gamma in f32, hunted" 0 hunt --kernels shifted_two_mean_fused_bf16_param_f32_scalar --hidden 8 --time 0.1 --out typed.txt
