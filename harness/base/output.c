@@ -142,14 +142,11 @@ void output_note(const char *format, ...)
 
 void output_json(const output_file *output, json_t *json)
 {
-    text_buffer clean = {0};
-    char *text = json_dumps(json, JSON_INDENT(1));
-    clean_add_json(&clean, text);
-    text_add(&clean, "\n");
-    if (fputs(clean.bytes, output->file) == EOF)
+    /* In ASCII, so that no character can be an order to a terminal. */
+    char *text = json_dumps(json, JSON_INDENT(1) | JSON_ENSURE_ASCII);
+    if (fprintf(output->file, "%s\n", text) < 0)
         die(EXIT_CODE_ENVIRONMENT, "standard output: cannot write JSON");
     free(text);
-    text_free(&clean);
     json_decref(json);
 }
 

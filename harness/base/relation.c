@@ -585,20 +585,12 @@ void relation_fit(relation *rows, size_t room)
 
 json_t *json_text(const char *string)
 {
-    json_t *made = json_string(string);
-    if (made)
-        return made;
     text_buffer clean = {0};
-    text_add(&clean, "");
-    for (const char *at = string; *at;) {
-        text_letter letter = text_letter_at(at);
-        if (letter.kind == LETTER_BAD || letter.kind == LETTER_CUT)
-            text_add(&clean, "\xef\xbf\xbd");
-        else
-            text_add_bytes(&clean, at, letter.length);
-        at += letter.length;
+    json_t *made = json_string(string);
+    if (!made) {
+        clean_add(&clean, FORM_LINE, string);
+        made = json_string(clean.bytes);
     }
-    made = json_string(clean.bytes);
     text_free(&clean);
     return made;
 }

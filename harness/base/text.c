@@ -432,25 +432,6 @@ void clean_add(text_buffer *out, text_form form, const char *foreign)
     text_add(out, quoted ? "\"" : "");
 }
 
-void clean_add_json(text_buffer *out, const char *json)
-{
-    for (const char *at = json; *at;) {
-        size_t plain = 0; /* letters of ASCII, as nearly all of a run are, are added at once */
-        while (at[plain] >= ' ' && at[plain] < 0x7f)
-            plain++;
-        text_add_bytes(out, at, plain);
-        at += plain;
-        if (!*at)
-            break;
-        text_letter letter = text_letter_at(at);
-        if (letter.kind == LETTER_CONTROL && *at != '\n' && *at != '\t')
-            text_format(out, "\\u%04x", (unsigned)letter.code);
-        else
-            text_add_bytes(out, at, letter.length);
-        at += letter.length;
-    }
-}
-
 /* ---- formats ---- */
 
 /* Adds the next value as the conversion at `format` says, and returns where that ends. Its stars become the numbers

@@ -131,8 +131,4 @@ void clean_format(text_buffer *out, text_form form, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void clean_format_list(text_buffer *out, text_form form, const char *format, va_list arguments);
 
-/* Writes each control character of strict JSON, where it can only stand in a string, as \u0080 and
- * the like. Bytes that are no UTF-8 were replaced before: base/relation.h, json_text(). */
-void clean_add_json(text_buffer *out, const char *json);
-
 #endif

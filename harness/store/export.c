@@ -79,8 +79,8 @@ static void add_csv(result_store *store, int64_t run, text_buffer *out)
 /* Adds the JSON and a line end, and releases it. */
 static void add_json(text_buffer *out, json_t *json)
 {
-    char *bytes = json_dumps(json, JSON_INDENT(2));
-    clean_add_json(out, bytes);
+    char *bytes = json_dumps(json, JSON_INDENT(2) | JSON_ENSURE_ASCII);
+    text_add(out, bytes);
     text_add(out, "\n");
     free(bytes);
     json_decref(json);

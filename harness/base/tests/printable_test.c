@@ -69,9 +69,6 @@ TEST(a_format_cleans_what_it_takes)
                  "a_b", "`c`", "d", "e", "f_ghi", -1, (size_t)2, 3, 4, 5.0, 0.5, 255ULL, 'x');
     assert_string_equal(out.bytes, "## a\\_b|`c`|    d|e    |f\\_g|-1 2   4 5.00 0.5 ff x%\n");
     text_free(&out);
-    clean_add_json(&out, "{\n\"a\": \"\xc2\x9b\xe2\x80\xae\x7f\xc3\xa9\"}");
-    assert_string_equal(out.bytes, "{\n\"a\": \"\\u009b\\u202e\\u007f\xc3\xa9\"}");
-    text_free(&out);
 }
 
 /* 20 s for the first fifth: 80 left; what comes then is slower: it stands; then faster: it falls. */

@@ -61,7 +61,7 @@ TEST(a_relation_has_every_form)
     check_toy(OUTPUT_JSON, 0,
               "{\n \"schema\": \"toy-1\",\n \"rows\": [\n  {\n   \"kernel\": \"a_b\",\n"
               "   \"floor\": 0.0123,\n   \"seed\": 7,\n   \"gbps\": null,\n   \"right\": true,\n"
-              "   \"note\": null\n  },\n  {\n   \"kernel\": \"c\xef\xbf\xbd\",\n"
+              "   \"note\": null\n  },\n  {\n   \"kernel\": \"c?\",\n"
               "   \"floor\": null,\n   \"seed\": \"000000000000000a\",\n   \"gbps\": 60.0,\n"
               "   \"right\": false,\n   \"note\": \"1, x\"\n  }\n ]\n}\n");
 }

@@ -147,11 +147,11 @@ TEST(test_json_text)
 {
     static const char *const given[][2] = {
         {"plain ü €", "plain ü €"},
-        {"\xff", "\xef\xbf\xbd"},
-        {"a\xc3", "a\xef\xbf\xbd"},                               /* cut off */
-        {"\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"}, /* a surrogate */
-        {"\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd"},                 /* overlong */
-        {"\xf0\x9f\x98\x80\xf5", "\xf0\x9f\x98\x80\xef\xbf\xbd"},
+        {"\xff", "?"},
+        {"a\xc3", "a"},          /* cut off */
+        {"\xed\xa0\x80", "???"}, /* a surrogate */
+        {"\xc0\xaf", "??"},      /* overlong */
+        {"\xf0\x9f\x98\x80\xf5", "\xf0\x9f\x98\x80?"},
         {"", ""},
     };
     for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
