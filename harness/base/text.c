@@ -246,6 +246,13 @@ static bool is_control(uint32_t code)
     return false;
 }
 
+typedef enum letter_kind { LETTER_PLAIN, LETTER_CONTROL, LETTER_BAD, LETTER_CUT } letter_kind;
+
+typedef struct text_letter {
+    letter_kind kind; /* cut: by the end of the string */
+    size_t length;    /* bytes */
+} text_letter;
+
 /* Of RFC 3629: the shortest form alone, up to U+10FFFF, and no surrogates. */
 static bool is_letter(uint32_t code, size_t length)
 {
@@ -253,7 +260,8 @@ static bool is_letter(uint32_t code, size_t length)
     return code >= least[length - 1] && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
 }
 
-text_letter text_letter_at(const char *string)
+/* What stands at a place of a string that may be anything. */
+static text_letter text_letter_at(const char *string)
 {
     const unsigned char *at = (const unsigned char *)string;
     const size_t length = at[0] < 0xc0 ? 1 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
@@ -269,7 +277,7 @@ text_letter text_letter_at(const char *string)
         return (text_letter){.kind = LETTER_BAD, .length = 1};
     if (there < length)
         return (text_letter){.kind = LETTER_CUT, .length = there};
-    return (text_letter){is_control(code) ? LETTER_CONTROL : LETTER_PLAIN, length, code};
+    return (text_letter){is_control(code) ? LETTER_CONTROL : LETTER_PLAIN, length};
 }
 
 size_t text_whole(const char *string)

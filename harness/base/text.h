@@ -30,21 +30,6 @@ void text_format_list(text_buffer *out, const char *format, va_list arguments);
 void text_number(text_buffer *out, double value);
 void text_free(text_buffer *out);
 
-/* What stands at a place of a string that may be anything. */
-typedef enum letter_kind {
-    LETTER_PLAIN,
-    LETTER_CONTROL, /* C0 and C1 controls, and marks that change the direction of writing */
-    LETTER_BAD,     /* a byte that is no UTF-8 (RFC 3629, section 4) */
-    LETTER_CUT,     /* a letter whose end was cut off with the string's */
-} letter_kind;
-
-typedef struct text_letter {
-    letter_kind kind;
-    size_t length; /* bytes */
-    uint32_t code; /* of what is UTF-8 */
-} text_letter;
-
-text_letter text_letter_at(const char *string);
 /* Bytes of a string without a letter that was cut at its end; and a copy into `size` bytes that cuts
  * none. */
 size_t text_whole(const char *string);
