@@ -97,15 +97,10 @@ void session_ask(run_session *session)
 
 void session_store_kernels(run_session *session)
 {
-    for (size_t i = 0; i < session->plan.kernel_count; i++) {
-        json_t *json = kernel_json(session->plan.kernels[i],
-                                   session->invariance ? &session->invariance[i] : NULL);
-        char *dumped = json_dumps(json, JSON_COMPACT);
-        store_put_kernel(session->store, session->run, session->plan.kernels[i]->facts.name,
-                         dumped);
-        free(dumped);
-        json_decref(json);
-    }
+    for (size_t i = 0; i < session->plan.kernel_count; i++)
+        store_put_kernel(session->store, session->run,
+                         kernel_json(session->plan.kernels[i],
+                                     session->invariance ? &session->invariance[i] : NULL));
 }
 
 /* Under the first convention of each operation; kernels of one stand together. */

@@ -317,18 +317,20 @@ unsigned store_next_process(result_store *store, int64_t run)
 
 /* ---- kernels ---- */
 
-/* Text that is no descriptor tells nothing of its kernel. What calls of the library took, which is known when they are
- * timed, stays where a kernel is put again. */
-void store_put_kernel(result_store *store, int64_t run, const char *name, const char *json)
+/* What calls of the library took, which is known when they are timed, stays where a kernel is put again. */
+void store_put_kernel(result_store *store, int64_t run, json_t *descriptor)
 {
-    json_t *kernels = json_pack("[o*]", json_loads(json, 0, NULL));
+    json_t *kernels = json_pack("[o]", descriptor);
+    const char *name = json_string_value(json_object_get(descriptor, "name"));
+    char *json = json_dumps(descriptor, JSON_COMPACT);
     store_do(store,
              "INSERT INTO kernels (run, name, descriptor, role, reproducible) VALUES (?1, ?2, ?3, "
              "?4, ?5) ON CONFLICT (run, name) DO UPDATE SET role = ?4, reproducible = ?5, "
-             "descriptor = iif(json_valid(descriptor) AND descriptor -> '$.dispatched' IS NOT "
-             "NULL, json_set(?3, '$.dispatched', json(descriptor -> '$.dispatched')), ?3)",
+             "descriptor = iif(descriptor -> '$.dispatched' IS NOT NULL, json_set(?3, "
+             "'$.dispatched', json(descriptor -> '$.dispatched')), ?3)",
              "issss", run, name, json, kernel_role_words[kernel_role_of(kernels, name)],
              reproducible_stored(kernels, name));
+    free(json);
     json_decref(kernels);
 }
 

@@ -116,8 +116,8 @@ int64_t store_latest_run(result_store *store);
 /* The latest that `lnbench choose` did not make; 0: none. */
 int64_t store_latest_survey(result_store *store);
 
-/* json: its descriptor, as `list kernels --json` shows it. */
-void store_put_kernel(result_store *store, int64_t run, const char *name, const char *json);
+/* Its descriptor, as `list kernels --json` shows it, which is taken over. */
+void store_put_kernel(result_store *store, int64_t run, json_t *descriptor);
 /* The kernel behind a call of the library (key->kernel) at a shape. */
 void store_put_dispatched(result_store *store, int64_t run, const case_key *key, const char *name);
 /* The judgement of a case, in place of an earlier one: its verdict, errors, bound and hash. */

@@ -20,7 +20,7 @@ static void put_run(result_store *store)
     int64_t run = begun(store);
     for (int kernel = 0; kernel < KERNELS; kernel++) {
         const case_key timed = key_of(kernel, 0);
-        store_put_kernel(store, run, timed.kernel, "{}");
+        store_put_kernel(store, run, json_pack("{s:s}", "name", timed.kernel));
         for (unsigned i = 0; i < 4; i++) {
             timed_repetition put = {i / 2, i % 2, 0, 1, 10 + i, 1, NAN, NAN};
             store_put_repetition(store, run, &timed, &put);

@@ -63,8 +63,9 @@ static void fill(result_store *store, int64_t run)
     put_accuracy(store, run, &odd, &ok, &metrics, NAN);
     stored_row row = {0, 7, 1e8, 0.5, 0.25, INFINITY, -0.125, NAN};
     store_put_row(store, run, &odd, &row);
-    store_put_kernel(store, run, "fine",
-                     "{\"name\":\"fine\",\"unroll\":4,\"reproducibility\":\"row\"}");
+    store_put_kernel(
+        store, run,
+        json_pack("{s:s, s:i, s:s}", "name", "fine", "unroll", 4, "reproducibility", "row"));
 }
 
 /* Of each test. */

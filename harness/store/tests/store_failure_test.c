@@ -231,7 +231,7 @@ static void write_run(result_store *store)
     int64_t run = store_begin_run(store, &info);
     store_put_requested(store, run, &asked);
     store_put_requested(store, run, &lost);
-    store_put_kernel(store, run, asked.key.kernel, "{}");
+    store_put_kernel(store, run, json_pack("{s:s}", "name", asked.key.kernel));
     put_accuracy(store, run, &asked.key, &verdict, &metrics, 1);
     store_put_row(store, run, &asked.key, &row);
     store_put_worst(store, run, &asked.key, &worst);

@@ -85,9 +85,9 @@ TEST_IN_SCRATCH(test_machine_and_kernels)
     assert_string_equal(machine_fact_value(&machine, "cpu_model"), "x");
     assert_true(machine.l2_bytes == 1048576 && machine.l1d_bytes == 0 && machine.cores == 3);
     machine_free(&machine);
-    store_put_kernel(store, run, "b", "{\"name\":\"b\"}");
-    store_put_kernel(store, run, "a", "{\"name\":\"old\"}");
-    store_put_kernel(store, run, "a", "{\"name\":\"a\"}");
+    store_put_kernel(store, run, json_pack("{s:s}", "name", "b"));
+    store_put_kernel(store, run, json_pack("{s:s, s:i}", "name", "a", "old", 1));
+    store_put_kernel(store, run, json_pack("{s:s}", "name", "a"));
     json_t *kernels = store_kernels(store, run);
     char *json = json_dumps(kernels, JSON_COMPACT);
     assert_string_equal(json, "[{\"name\":\"b\"},{\"name\":\"a\"}]");

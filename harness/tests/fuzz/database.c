@@ -17,8 +17,6 @@ static void fill(result_store *store)
     const run_info info = {"lnbench run", "quick", "abc", 1, &machine, "run", "", 27, 26};
     const timed_repetition timed = {0, 0, 0, 1000, 50, 49, 150, 300};
     const stored_row row = {0, 1, 30, 0.75, 0.25, 8, 0x1p-30, -0x1p-25};
-    const char *kernel =
-        "{\"name\":\"two_pass_f32_scalar\",\"isa\":\"scalar\",\"role\":\"textbook\"}";
     stored_case judged = {.key = {.kernel = "two_pass_f32_scalar",
                                   .convention = "torch",
                                   .input = "normal",
@@ -43,7 +41,9 @@ static void fill(result_store *store)
     int64_t run = store_begin_run(store, &info);
     store_put_requested(store, run, &asked);
     store_count_requested(store, run);
-    store_put_kernel(store, run, judged.key.kernel, kernel);
+    store_put_kernel(store, run,
+                     json_pack("{s:s, s:s, s:s}", "name", judged.key.kernel, "isa", "scalar",
+                               "role", "textbook"));
     store_put_judged(store, run, &judged);
     store_put_worst(store, run, &judged.key, &worst);
     store_put_row(store, run, &judged.key, &row);
