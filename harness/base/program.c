@@ -284,15 +284,6 @@ child_end child_wait(pid_t child, double seconds, int *status)
     return end;
 }
 
-void children_kill(void)
-{
-    for (size_t i = 0; i < MOST_CHILDREN; i++)
-        if (children[i] > 0) {
-            kill(-children[i], SIGKILL);
-            kill(children[i], SIGKILL);
-        }
-}
-
 /* ---- Ctrl-C ---- */
 
 static atomic_int seen, count; /* read by the threads that judge, too */
@@ -380,12 +371,6 @@ static bool sync_folder_of(const char *path)
 }
 
 static whole_file *open_files;
-
-void whole_files_abandon(void)
-{
-    for (const whole_file *file = open_files; file; file = file->next)
-        unlink(file->part);
-}
 
 static void forget(const whole_file *file)
 {
@@ -602,8 +587,13 @@ void temporary_folder_remove(const char *path)
 
 void tidy_up(void)
 {
-    children_kill();
-    whole_files_abandon();
+    for (size_t i = 0; i < MOST_CHILDREN; i++)
+        if (children[i] > 0) {
+            kill(-children[i], SIGKILL);
+            kill(children[i], SIGKILL);
+        }
+    for (const whole_file *file = open_files; file; file = file->next)
+        unlink(file->part);
     for (size_t at = 0; at < FOLDERS_MOST; at++)
         if (folders[at])
             remove_folder(folders[at]);

@@ -64,8 +64,6 @@ pid_t child_execute(void (*become_program)(void *context), void *context);
 child_end child_wait(pid_t child, double seconds, int *status);
 /* Kills it, with its process group; returns its status. */
 int child_kill(pid_t child);
-/* Kills all there are. Fit for a signal handler. */
-void children_kill(void);
 
 /* Ctrl-C, SIGTERM and SIGHUP are noted, so that a run can end in order. A second one, or 1.7 s, ends the program at
  * once, and its children. What was ignored when the program began stays ignored. */
@@ -96,9 +94,6 @@ void whole_file_begin(whole_file *file, const char *path);
 void whole_file_end(whole_file *file);
 /* In place of the end: removes the temporary file, and nothing else happens. */
 void whole_file_drop(whole_file *file);
-
-/* Removes the temporary ones of all that are open, before _exit(); a signal's handler may call it. */
-void whole_files_abandon(void);
 
 /* Adds all that it has, and a 0 behind that, which is not counted. */
 void read_whole_file(const char *path, text_buffer *content);

@@ -34,7 +34,7 @@ TEST_IN_SCRATCH(nothing_is_left_by_a_sudden_end)
         whole_file_begin(&files[i], path);
     }
     whole_file_end(&files[1]);
-    whole_files_abandon();
+    tidy_up();
     assert_int_equal(names_in(*state), 1);
     assert_int_equal(access(scratch_path(state, "two"), F_OK), 0);
     whole_file_drop(&files[0]);
