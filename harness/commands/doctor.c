@@ -51,19 +51,11 @@ static void print_store(const char *database, const output_file *out)
 {
     static const relation_column columns[] = {
         COLUMN("run", "run"), {"MB", .format = "%.1f"}, FOR_PROGRAMS("bytes")};
-    /* The bytes of the file are shared out by the rows of results. */
-    static const char sizes_sql[] =
-        "WITH rows_of AS (SELECT runs.id AS run, 1 + (SELECT count(*) FROM judgements WHERE "
-        "case_id = cases.id) + (SELECT count(*) FROM judged_rows WHERE case_id = cases.id) + "
-        "(SELECT count(*) FROM repetitions WHERE case_id = cases.id) AS rows FROM runs LEFT JOIN "
-        "cells ON cells.run = runs.id LEFT JOIN cases ON cell = cells.id) SELECT run, CAST((SELECT "
-        "sum(pgsize) FROM dbstat WHERE aggregate = 1) * 1.0 * sum(rows) / (SELECT sum(rows) FROM "
-        "rows_of) AS INTEGER) AS bytes FROM rows_of GROUP BY run ORDER BY run";
     struct stat about = {0};
     relation *rows = relation_create(COLUMNS(columns));
     result_store *store = store_open(database, STORE_READ);
     store_check_sound(store);
-    stored_table sizes = store_ask(store, sizes_sql, "");
+    stored_table sizes = store_run_sizes(store);
     store_close(store);
     stat(database, &about);
     for (size_t i = 0; i < sizes.rows; i++)

@@ -154,9 +154,8 @@ bool case_is_extreme(const case_key *key)
 {
     const input_family *family = family_named(key->input);
     ln_convention convention;
-    error ignored = {0};
     return (family && family->extreme) ||
-           (convention_parse(key->convention, &convention, &ignored) &&
+           (convention_parse(key->convention, &convention, NULL) &&
             (convention.eps_place == LN_EPS_NONE || convention.eps_place == LN_EPS_QUOTIENT));
 }
 

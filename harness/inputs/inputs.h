@@ -1,7 +1,5 @@
 /* Input families: rows made from (family, seed, row, column) alone, the same bits on every machine.
- *
- *     input_check("offset:1e4");                                    // or the program ends
- *     input_rows("offset:1e4", LN_F32, seed, 0, 512, 768, x);       // 512 rows of 768 elements
+ *     input_rows("offset:1e4", LN_F32, seed, 0, 512, 768, x);   // 512 rows of 768 elements
  */
 #ifndef LNBENCH_INPUTS_H
 #define LNBENCH_INPUTS_H

@@ -2,9 +2,7 @@
  *
  *     plan_request request = {.name = "quick", .only = "accuracy", .seed = 1};
  *     plan_make(&request, &kernels, &machine, &plan);
- *     for (size_t i = 0; i < plan.accuracy_count; i++)
- *         if (group_takes(&plan.accuracy[i], kernel)) judge(accuracy_key(&plan.accuracy[i], kernel));
- *     plan_free(&plan);
+ *     case_key key = accuracy_key(&plan.accuracy[0], plan.kernels[0]);
  */
 #ifndef LNBENCH_PLAN_H
 #define LNBENCH_PLAN_H
