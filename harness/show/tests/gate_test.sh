@@ -39,6 +39,7 @@ git init -q -b main .
 mkdir kernels
 cat >CMakeLists.txt <<'CMAKE'
 cmake_minimum_required(VERSION 3.22)
+set(CMAKE_C_COMPILER_FORCED TRUE) # it is not tried each time
 project(small C)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 add_library(layernorm SHARED kernels/a.c)
