@@ -5,58 +5,10 @@
 # shellcheck disable=SC2034,SC2154 # expect.sh sets build, scratch and tests
 . "$(dirname "$0")/../../tests/expect.sh"
 
-# make NAME [KEY=VALUE...]: a made-up run as NAME.db. All of it follows from the arguments. One process makes all of
-# them: a line of words with tabs between asks for a run, and a line answers when it is there.
-golden=$tests/../../commands/tests/golden
-cat >make_run.py <<'PYTHON'
-import os, random, sys
-sys.dont_write_bytecode = True
-import stores
-
-
-def make(name, *given):
-    o = dict(seed="1", slow="1", drift="1", processes="6", commit="a" * 40, cpu="made up", plan="quick",
-             started="2024-01-01T00:00:00Z", bits="0", ulp="2", kernel="k", verdict="pass", reason="", noise="0.002",
-             compiler="cc 1", load="0", draw="1", hash="yes", elements="100", rows="85", scale="1",
-             dtype="f32", threads="1", declared="", kernels="", untimed="", refused="", lost="",
-             command="lnbench run", **{"class": ""})
-    o.update(g.split("=", 1) for g in given)
-    draw = random.Random(int(o["draw"]))
-    facts = dict(cpu_model=o["cpu"], l1d_bytes="49152", l2_bytes="1048576", l3_bytes="33554432",
-                 cores="2", compiler=o["compiler"], compiler_flags="-O3", build_type="Release",
-                 git_commit=o["commit"], load_1m=o["load"])
-    kernels = o["kernels"].split() or [o["kernel"]]
-    run = stores.Run(facts, plan=o["plan"], plan_hash="0", command_line=o["command"], seed=int(o["seed"]), started=o["started"],
-                     command=o["command"].split()[1], request_hash=o["kernels"] or "one kernel", triples=0, triples_covered=0)
-    run.is_known = bool(o["lost"]) # KERNEL: what a run of today says of what it was asked for
-    run.kernels = [dict(name=kernel, isa="scalar", statistics="s", reproducibility=o["class"] or None,
-                        declared_reproducibility=o["declared"] or None) for kernel in kernels]
-    layout = [1 + float(o["noise"]) * draw.gauss(0, 1) for p in range(int(o["processes"]))]
-    for kernel, ns in [(kernel, 400 * float(o["slow"])) for kernel in kernels] + [("copy", 100)]:
-        reps = [(p, r, 0, 10, ns * float(o["drift"]) * (layout[p] if ns > 100 else 1) * (1 + 0.0005 * draw.gauss(0, 1)), 1.0, None, None)
-                for p in range(int(o["processes"])) for r in range(3)]
-        copy, refused = kernel == "copy", kernel in o["refused"].split()
-        one = run.add(stores.case(kernel, int(o["rows"]), 768, dtype=o["dtype"], threads=int(o["threads"])))
-        one["repetitions"] = [] if refused or kernel in o["untimed"].split() else reps
-        bits = {"output_hash": int(o["bits"])} if o["hash"] == "yes" else {}
-        if refused:
-            stores.judged(one, None, verdict="unsupported")
-        elif not copy:
-            stores.judged(one, float(o["ulp"]) if o["elements"] != "0" else None, None, o["verdict"], o["reason"], ulp_max=None,
-                          elements=int(o["elements"]), **bits)
-    run.missing = [(stores.case(o["lost"], int(o["rows"]), 768, dtype=o["dtype"], threads=int(o["threads"])), 3)] if o["lost"] else []
-    if os.path.exists(name + ".db"):
-        os.remove(name + ".db")
-    run.write(name + ".db", sys.argv[1])
-
-
-for line in sys.stdin:
-    make(*line.rstrip("\n").split("\t"))
-    print("made", flush=True)
-PYTHON
+# make NAME [KEY=VALUE...]: a made-up run as NAME.db (make_run.py).
 tab=$(printf '\t')
 mkfifo asked made
-PYTHONPATH=$golden python3 make_run.py "$build/bin" <asked >made &
+python3 "$tests/make_run.py" "$build/bin" <asked >made &
 exec 3>asked 4<made
 make() {
     (IFS=$tab && echo "$*") >&3
