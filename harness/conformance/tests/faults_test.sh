@@ -57,18 +57,22 @@ if [ "$1" = --texts ]; then
         echo "no planted fault prints: $text"
         dead=$((dead + 1))
     done <"$folder/texts"
+    awk -F'\t' '$2 ~ /^fault/ { ran[$2] = 1 } $2 ~ /^fault/ && /\tfail\t/ { found[$2] = 1 }
+        END { for (kernel in ran) if (!(kernel in found)) { print kernel " is not found"; missed++ } exit missed > 0 }' \
+        "$folder/cases.tsv" || dead=$((dead + 1))
     echo "$(wc -l <"$folder/texts") texts, $dead without a fault"
     exit $((dead > 0))
 fi
-faults="two_slots third_thread row_23_bits flushes_and_40_ulp bf16_truncated_alone bf16_unrounded_alone keeps_threads
-    var_from_256x2048 last_of_32_mib last_row_from_2500 residual_keeps_memory"
+# Those of --texts are found there.
+faults="two_slots third_thread row_23_bits flushes_and_40_ulp bf16_unrounded_alone keeps_threads last_of_32_mib
+    residual_keeps_memory"
 twins=flushes_and_40_ulp
 every=fault.ddof_1_var,fault.ddof_1_of_1
 of_gamma1=fault.gamma1_as_gamma,twin.gamma1_as_gamma
 kernels=honest.one_pass_strided_16_bf16
 if [ -n "${LNBENCH_FULL:-}" ]; then
     every+=,twin.ddof_1_var
-    faults+=" wide_keeps_files mod_16_13 y_flushed rstd_alone second_thread_sum
+    faults+=" bf16_truncated_alone var_from_256x2048 last_row_from_2500 wide_keeps_files mod_16_13 y_flushed rstd_alone second_thread_sum
         residual_stride_ignored infinity_clamped same_first_row x_y_apart keeps_memory keeps_files
         rows_7_to_17 first_mean rms_above_16 in_place_last_row rstd_of_shape every_1000th
         std_for_var sum_is_x mean_low offset_31_bits offset_32_bits row_16_bits rows_24_bits bits_20

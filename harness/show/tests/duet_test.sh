@@ -241,7 +241,7 @@ PYTHON
 echo "a timed pair, whatever it comes to"
 plant none
 # shellcheck disable=SC2086
-"$build/bin/lnbench" duet --base ./base.so --new ./new.so $quick --time 5 --json >timed
+"$build/bin/lnbench" duet --base ./base.so --new ./new.so $quick --time 3 --json >timed
 code=$?
 python3 - $code <<'PYTHON' || failures=$((failures + 1))
 import json, sys
@@ -258,7 +258,7 @@ PYTHON
 
 # As many threads as are asked for: a case of its own, whose bits are the same.
 if [ "$(nproc)" -ge 2 ]; then
-    "$build/bin/lnbench" duet --base ./base.so --new ./new.so --shapes 40x768 --threads 1,2 --time 4 \
+    "$build/bin/lnbench" duet --base ./base.so --new ./new.so --shapes 40x768 --threads 1,2 --time 2 \
         --dtypes bf16 --kernels two_pass_bf16_scalar --conventions torch --inputs normal --json >timed
     python3 - <<'PYTHON' || failures=$((failures + 1))
 import json
