@@ -1,4 +1,4 @@
-/* Every kernel against an oracle of 113 bits, and against rows that lead a pivot astray. */
+/* Every kernel is compared with an oracle of 113 bits, also on rows that mislead the choice of a pivot. */
 #include "tests.h"
 
 /* ---- Every convention and hidden size -------------------------------------------------------- */

@@ -1,6 +1,6 @@
-/* The class `accurate`: what ln_layernorm() computes is within 2 row ULP, of 16-bit storage within
- * .51, and so is what is proven of each kernel that the class may take on any ISA, on ordinary rows
- * and on those that are hard for sums, in all conventions. Rows that broke the class before it was proven are among them. */
+/* The class `accurate`: what ln_layernorm() computes is within 2 row ULP, or 0.51 for 16-bit storage. So is what is proven
+ * of each kernel that the class may use on any ISA, on ordinary rows and on rows that are hard to sum, under all
+ * conventions. Rows that broke the class before it was proven are among them. */
 #include "tests.h"
 #include "dispatch_table.h"
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* The bounds of kernels: what is proven, and what is probable. */
+/* The bounds of kernels hold: the proven ones always, the probable ones with their probability. */
 #include "tests.h"
 #include "bounds/bounds.h"
 

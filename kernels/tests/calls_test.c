@@ -1,5 +1,5 @@
-/* The library's calls as kernels (registry.c): each is ln_layernorm() of its class to the last bit, on
- * one thread and on two, with mean and rstd of the type that it says. */
+/* The library's calls as kernels (registry.c): each one has the bits of ln_layernorm() of its class, on one thread and on
+ * two, and gives mean and rstd in the type that it declares. */
 #include "tests.h"
 
 enum { ROWS = 64, LARGEST = 1030, THREADS = 2 };

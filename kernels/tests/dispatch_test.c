@@ -1,4 +1,4 @@
-/* What the library takes: by the rows of its table, and by the caches of the machine. */
+/* Which kernel the library calls follows from the dispatch table and from the caches of the machine. */
 #include "tests.h"
 #include "caches.h"
 #include "dispatch_table.h"

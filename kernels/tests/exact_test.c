@@ -1,9 +1,9 @@
-/* The kernels that round correctly (LN_TRAIT_CORRECTLY_ROUNDED): ties, zeros and special values by
- * answers that are known, and the same bits from each of them, in place and not, on every machine:
- * the hashes below. (lnbench run holds them to the certified reference.)
+/* Kernels that round correctly (LN_TRAIT_CORRECTLY_ROUNDED): ties, zeros and special values have known answers, and all of
+ * these kernels give the same bits on every machine, in place and not, which the hashes below hold. (lnbench run compares
+ * them with the certified reference.)
  *
- *     exact_test CASES     prints a hash for each ISA, of so many cases of each pair of types: the
- *                          same everywhere (exact_everywhere.sh) */
+ *     exact_test CASES     prints a hash for each ISA, from so many cases of each pair of types; the hashes are the same
+ *                          everywhere (exact_everywhere.sh) */
 #include "tests.h"
 #include <stdio.h>
 

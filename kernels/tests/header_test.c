@@ -1,4 +1,4 @@
-/* The public headers, first and alone, as C17; built as C++17 too. */
+/* Includes the public headers first and alone, as C17 and, in another build, as C++17. */
 #include <layernorm.h>
 #include <layernorm_plugin.h>
 #include <rmsnorm.h>

@@ -1,7 +1,7 @@
-/* Every kernel on buffers that are exactly as long as they have to be, for those who watch memory:
- * AddressSanitizer (the preset sanitize), and valgrind on ISAs that it knows (memory_valgrind).
- * They see what is touched outside a buffer, and valgrind also where a result comes from memory
- * that nobody wrote; on its own this test sees that all results were written, and are numbers. */
+/* Runs every kernel on buffers that are exactly as long as they have to be, for tools that watch memory: AddressSanitizer
+ * (the preset sanitize), and valgrind on the ISAs that it knows (memory_valgrind). They find accesses outside a buffer;
+ * valgrind also finds results that depend on memory that nobody wrote. Without such a tool this test still checks that
+ * all results were written and are numbers. */
 #include "tests.h"
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-/* Parallel calls give the bits of calls on one thread, whatever the number of rows and threads, and
- * a library that is unloaded leaves no thread behind. */
+/* Parallel calls give the bits of calls on one thread, whatever the number of rows and threads. Unloading the library ends
+ * its threads. */
 #include "tests.h"
 
 #include <dirent.h>

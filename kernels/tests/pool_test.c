@@ -1,6 +1,6 @@
-/* The pool: every part runs once and on its own thread, jobs from many callers, sleep and wake-up,
- * sizes that change, forks, and threads that the system refuses. thread_sanitizer_test builds this
- * file with clang -fsanitize=thread. */
+/* The thread pool: every part runs once and on its own thread; jobs come from many callers; threads sleep and wake up; the
+ * size changes; the process forks; the system refuses threads. builds_test.cmake also builds this file with clang's
+ * ThreadSanitizer. */
 #include "test_list.h"
 #include "pool.h"
 

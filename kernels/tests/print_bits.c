@@ -1,5 +1,5 @@
-/* Prints a hash of what each kernel that runs here computes: the same on every machine and with
- * every compiler. aarch64_test compares the scalar kernels' lines of two architectures. */
+/* Prints a hash of what each kernel that runs here computes; the hashes are the same on every machine and with every
+ * compiler. aarch64_test compares the lines of the scalar kernels on two architectures. */
 #include "layernorm_plugin.h"
 #include "oracle.h"
 

@@ -1,5 +1,5 @@
-/* The kernels that promise the same bits on every ISA and under any unroll keep that promise, and each
- * NaN is the canonical one. aarch64_test runs this on another architecture, and compares bits. */
+/* Kernels that promise the same bits on every ISA and with any unroll factor keep that promise, and every NaN is the
+ * canonical one. aarch64_test runs this test on another architecture and compares bits. */
 #include "tests.h"
 
 enum { ROWS = 4, LARGEST = 1100 };

@@ -1,5 +1,5 @@
-/* Every kernel of RMSNorm against rmsnorm.h in about 113 bits: all conventions, sizes about the powers of
- * two, each element within the kernel's proven bound; and the calls' checks. */
+/* Every kernel of RMSNorm is compared with the formulas of rmsnorm.h in about 113 bits, under all conventions and at sizes
+ * around the powers of two: each element is within the kernel's proven bound. The calls check their arguments. */
 #include "rmsnorm.h"
 #include "tests.h"
 

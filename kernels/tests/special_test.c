@@ -1,4 +1,4 @@
-/* Special values, and every number of 16-bit storage. */
+/* Kernels handle special values, and read and write every number of the 16-bit types. */
 #include "tests.h"
 
 /* ---- Special values and calls ---------------------------------------------------------------- */

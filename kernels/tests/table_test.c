@@ -1,5 +1,5 @@
-/* kernels.def, the descriptors and the exported symbols agree; the example plugin goes through the
- * same door. Run with LN_DISABLE_ISA set, it checks what that does instead. */
+/* kernels.def, the kernels' descriptors and the exported symbols agree, and the example plugin loads in the same way. With
+ * LN_DISABLE_ISA set, the program tests what that setting does instead. */
 #include "tests.h"
 
 #include "layernorm_plugin.h"

@@ -1,3 +1,4 @@
+/* Runs the tests that TEST() has listed (test_list.h). */
 #include "test_list.h"
 
 enum { TESTS_MOST = 64 };

@@ -1,4 +1,4 @@
-/* liblnjudge as its users meet it: arguments, answers, planted faults, threads. */
+/* liblnjudge as its users call it: arguments, answers, planted faults and threads. */
 #include "../../kernels/tests/test_list.h"
 #include "../../harness/hayai-c/tests/comma_locale.h"
 #include <lnjudge.h>

@@ -1,3 +1,4 @@
+/* The audit of gradients: dx, dgamma and dbeta by rational arithmetic. */
 #include "audit.h"
 
 #include "certify/backward.h"

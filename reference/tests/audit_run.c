@@ -1,3 +1,4 @@
+/* Draws rows, asks the reference about them, and has the audit check every answer. */
 #include "audit.h"
 #include "certify/certify.h"
 

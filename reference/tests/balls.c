@@ -1,8 +1,7 @@
-/* A row is taken in at a precision when an element first needs it; an element goes through them
- * until its ball lies on one side of every number at which a rounding changes. The last holds
- * squares of doubles of any size beside each other; what it leaves open is a tie or a zero, or as
- * good as one.
- */
+/* The audit's third voice: ball arithmetic (Arb). A row is converted to a precision when an element first needs it; an
+ * element goes through the precisions until its ball lies on one side of every number at which a rounding changes. The
+ * last precision holds sums of squares of doubles of any size; what it leaves open is a tie or a zero, or cannot be told
+ * from one. */
 #include "audit.h"
 
 #ifdef HAVE_ARB

@@ -1,3 +1,4 @@
+/* Exact arithmetic on numbers m 2^e with a whole m (dyadic.h). */
 #include "dyadic.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* The audit must refuse what is wrong: each test hands it a deliberately broken answer. So must the third voice. */
+/* The audit, and the ball arithmetic beside it, reject every answer that is wrong on purpose. */
 #include "../../kernels/tests/test_list.h"
 #include "audit.h"
 

@@ -1,4 +1,4 @@
-/* The metrics against figures worked out by hand, and of every type against exact rationals. */
+/* The metrics agree with figures that were worked out by hand and, for every type, with exact rationals. */
 #include "../../kernels/tests/test_list.h"
 #include "audit.h"
 #include "metrics/metrics.h"

@@ -1,4 +1,4 @@
-/* Parts of the reference: the quick path, the gradients, the distances of conventions. */
+/* Parts of the reference: the quick path, the gradients, and the distances between conventions. */
 #include "../../kernels/tests/test_list.h"
 #include "audit.h"
 #include "certify/backward.h"

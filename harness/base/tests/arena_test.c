@@ -1,4 +1,4 @@
-/* An arena: zeroed, aligned, reset, and what happens where memory runs out. */
+/* An arena gives memory that is zeroed and aligned, can be reset, and reports when memory runs out. */
 #include "base/arena.h"
 #include "test.h"
 #include <setjmp.h>

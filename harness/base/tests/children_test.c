@@ -1,4 +1,4 @@
-/* No child outlives its deadline or an interruption, and nothing that it started. */
+/* No child process outlives its deadline or an interruption, and neither does anything that it started. */
 #include "base/program.h"
 #include "base/output.h"
 #include "scratch.h"

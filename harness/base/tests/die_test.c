@@ -1,4 +1,4 @@
-/* die(): the line, the exit code, and what ends with the program. */
+/* die() prints one line, ends with the exit code, and leaves no child process or temporary folder behind. */
 #include "base/die.h"
 #include "base/program.h"
 #include "scratch.h"

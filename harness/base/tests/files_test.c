@@ -1,4 +1,4 @@
-/* Files that appear when they are whole, and leave nothing behind when they are not. */
+/* A file appears when it is whole, and nothing is left of one that is not. */
 #include "base/program.h"
 #include "scratch.h"
 #include <dirent.h>

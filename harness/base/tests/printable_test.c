@@ -1,4 +1,4 @@
-/* Text from outside on its way out: nothing a terminal obeys, nothing a spreadsheet computes. */
+/* Text from outside is cleaned before it is printed: it holds nothing that a terminal obeys or a spreadsheet computes. */
 #include "base/text.h"
 #include "base/output.h"
 #include "test.h"

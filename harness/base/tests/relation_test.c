@@ -1,4 +1,4 @@
-/* A toy relation in every form. A column more is two places: the array and its row. */
+/* A small relation is printed in every format. A new column changes two places: the list of columns and the row. */
 #include "base/relation.h"
 #include "test.h"
 #include <math.h>

@@ -1,6 +1,5 @@
-/* run_sql DATABASE SQL: runs it and prints the first column of what it answers. For shell tests
- * that damage a database, or look behind the store. Where it changes measurements, what is stored of
- * them is worked out anew. */
+/* run_sql DATABASE SQL runs the SQL and prints the first column of its result. Shell tests damage databases with it, or
+ * look behind the store. Where the SQL changes measurements, everything that is derived from them is derived again. */
 #include "store/internal.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Rank test, geometric mean, two-sample bootstrap and change points: published tables and series,
- * and data made up so that the answer is known. */
+/* The rank test, the geometric mean, the two-sample bootstrap and the change points are compared with published tables
+ * and series, and with data that were made so that the answer is known. */
 #include "draws.h"
 #include "store/statistics.h"
 #include "test.h"

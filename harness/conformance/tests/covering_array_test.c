@@ -1,4 +1,4 @@
-/* The covering array holds what it says, counted by itself. */
+/* The covering array contains the combinations that it claims to contain; this test counts them itself. */
 #include "conformance/problems.h"
 #include "test.h"
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Kernels whose bits depend on one thing each; all but the first promise that they do not. */
+/* The bits of each kernel here depend on one thing; all kernels but the first promise that they do not. */
 #include "layernorm_plugin.h"
 #include <math.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
-/* The judge of kernels without a bound on simulated kernels: honest orders of summation are never
- * alarmed, planted errors are.
+/* The judge of kernels without a bound is tried on simulated kernels: it never rejects an honest order of summation, and
+ * it finds planted errors.
  *
- * usage: limits_test [RUNS]; a run is a row of each kind and type through all honest kernels. The
- * figures of docs/conformance.md: limits_test 10000. */
+ * usage: limits_test [RUNS]. A run takes one row of each kind and type through all honest kernels. docs/conformance.md
+ * has the figures of limits_test 10000. */
 #include "base/hash.h"
 #include "faults/faults.h"
 #include "judge/judging.h"

@@ -1,5 +1,4 @@
-/* RMSNorm: kernels that are right stay so under every convention, and planted mistakes are
- * caught and named. */
+/* RMSNorm: correct kernels pass under every convention, and planted mistakes are found and named. */
 #include "domain/operation.h"
 #include "conformance/internal.h"
 #include "judging.h"

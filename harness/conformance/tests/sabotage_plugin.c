@@ -1,6 +1,5 @@
-/* Deliberately broken kernels: a good one of the library, wrapped so that it fails in one way, and
- * deeds of a plugin that its process does not survive. The harness must name each one rightly
- * (sabotage_test.c, session_test.c). */
+/* Kernels that are broken on purpose. Each one wraps a good kernel of the library and fails in one way, or does something
+ * to its process that the process does not survive. sabotage_test.c and session_test.c check the verdicts. */
 #include "layernorm_plugin.h"
 #include <fenv.h>
 #include <math.h>

@@ -1,6 +1,5 @@
-/* A gate is trusted only after it has been seen to catch planted faults: every broken kernel of
- * sabotage_plugin.c, and some of faults.def, must get the right verdict, and every good kernel of the table a good one on
- * every input. */
+/* Every broken kernel of sabotage_plugin.c and some of faults.def get the right verdict, and every good kernel of the
+ * library passes on every input: a gate is trusted only after it has been seen to catch planted faults. */
 #include "domain/operation.h"
 #include "inputs/inputs.h"
 #include "block.h"

@@ -1,5 +1,5 @@
-/* Worst rows as text: every number of every type reads back to the bit, and what is none is
- * refused; whole finds come back as they were; what a hunt changes stays finite. */
+/* Adversarial rows are stored as text: every number of every type reads back to the bit, text that is no number is refused,
+ * and whole finds read back as they were written. What a hunt changes in a row stays finite. */
 #include "conformance/conformance.h"
 #include "scratch.h"
 #include "metrics/storage.h"

@@ -1,4 +1,4 @@
-/* Conventions as text: what is read, what is refused and with which words. */
+/* Conventions as text: which texts are read, which are refused, and with which messages. */
 #include "domain/operation.h"
 #include "hayai-c/tests/comma_locale.h"
 #include "test.h"

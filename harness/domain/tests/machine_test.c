@@ -1,4 +1,4 @@
-/* Facts from made-up system files, and what doctor makes of them. */
+/* Facts about a machine are read from made-up system files, and doctor draws the right conclusions from them. */
 #include "domain/machine.h"
 #include "test.h"
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* The table of operations: LayerNorm's row is the ABI's, and rows that no kernel has yet can be said. */
+/* The table of operations: LayerNorm's line agrees with the plugin ABI, and the table can describe operations that no
+ * kernel has yet. */
 #include "domain/operation.h"
 #include "test.h"
 #include <stddef.h>

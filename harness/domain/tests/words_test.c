@@ -1,4 +1,4 @@
-/* The words of reproducibility classes, and the line that says what was requested, done and missing. */
+/* The words for classes of reproducibility, and the line that counts what was requested, done and missing. */
 #include "domain/coverage.h"
 #include "domain/kernel.h"
 #include "test.h"

@@ -1,7 +1,7 @@
-/* The bits of every input family and of gamma and beta, by their FNV-1a hashes:
- * the same with every compiler, at every optimisation and on every machine. Needs nothing but libc
- * and libm, so that inputs_cross.sh can build it for others; --print prints the table anew, after a
- * change that is meant (then every stored run's inputs are others: say so in the change). */
+/* The bits of every input family, and of gamma and beta, are held to stored FNV-1a hashes: they are the same with every
+ * compiler, at every level of optimisation and on every machine. The program needs libc and libm only, so that
+ * inputs_cross.sh can build it for other targets. --print prints the table again, after an intended change; all stored
+ * runs then have other inputs, which the commit must say. */
 #include "domain/operation.h"
 #include "inputs/inputs.h"
 #include <inttypes.h>

@@ -1,4 +1,5 @@
-/* Inputs: families against what they promise at every length and in every type. (What each promises of its values was held against the bits that inputs_golden keeps.) */
+/* Input families keep their promises at every hidden size and in every type. (inputs_golden holds the bits of their
+ * values.) */
 #include "domain/operation.h"
 #include "inputs/inputs.h"
 #include "inputs/tensor.h"

@@ -1,4 +1,5 @@
-/* What is written as .npy: read back, its bytes, and where it cannot be. (tensor_forms_test.py reads.) */
+/* What lnbench writes as .npy reads back, has exactly the bytes that NumPy would write, or fails with a clear message.
+ * (tensor_forms_test.py tests reading.) */
 #include "inputs/tensor.h"
 #include "test.h"
 #include <signal.h>

@@ -1,5 +1,5 @@
-/* The five documents as tests of the certified reference, each as far as what it prints allows.
- * docs/conventions.md tells whose LayerNorm computes what, and what each document gets wrong. */
+/* The certified reference is compared with the five documents, as far as the digits that they print allow.
+ * docs/conventions.md tells which LayerNorm each document computes, and what it gets wrong. */
 #include "domain/operation.h"
 #include "inputs/inputs.h"
 #include "certify/reference.h"

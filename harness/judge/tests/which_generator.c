@@ -1,11 +1,13 @@
-/* Functions whose name is known, run by textbook kernels of the library, and what fingerprint_make() says of them.
+/* Runs functions whose name is known, through textbook kernels of the library, and checks what fingerprint_make() says of
+ * their outputs.
  *
  *     which_generator [CASES [SEED]]
  *
- * Prints how many were named, open and wrong, by what was drawn; exit status 1 where one was wrong and sure
- * (another name, or none, or a list without the true one), or fewer than 97 % were named of those that the
- * judge's limits say are decided: more than one row, and every other divisor, place and size of eps is
- * further from the true one, on some row, than twice what sums may be off (and, of 16 bits, each step). */
+ * It prints how many were named, left open or named wrongly, for each kind of function. The exit status is 1 where an
+ * answer was certain and wrong (another name, no name, or a list without the true one), or where fewer than 97 % were named
+ * of those that can be decided by the judge's limits: there is more than one row, and on some row every other divisor,
+ * place and size of eps differs from the true one by more than twice the error that sums may have (and of 16-bit types
+ * that each step may have). */
 #include "base/hash.h"
 #include "certify/rms_row.h"
 #include "domain/operation.h"

@@ -1,5 +1,5 @@
-/* Each kind of candidate, made in double by hand, is what is said to have made it. (Textbook kernels in all
- * types: which_generator.c.) */
+/* The fingerprint names each kind of function; outputs are computed here in double. (which_generator.c runs textbook
+ * kernels of all types.) */
 #include "base/hash.h"
 #include "exact/scale.h"
 #include "judge/fingerprint/fingerprint.h"

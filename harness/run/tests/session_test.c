@@ -1,4 +1,4 @@
-/* The speed half of a run, with kernels that fail only while they are timed. */
+/* The part of a run that measures speed, with kernels that fail only while they are timed. */
 #include "scratch.h"
 #include "store/store.h"
 #include "run/session.h"

@@ -1,4 +1,4 @@
-/* The statistics of duet on made-up data with known answers, and what verdicts follow from them. */
+/* The statistics of duet are checked on made-up data with known answers, and so are the verdicts that follow from them. */
 #include "show/duet.h"
 #include "test.h"
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Views and exports of a stored run: the published keys, strictly JSON, nothing lost. */
+/* Views and exports of a stored run have the published keys, are strict JSON, and lose nothing. */
 #include "show/answer.h"
 #include "base/program.h"
 #include "store/export.h"

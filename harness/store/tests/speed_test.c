@@ -1,4 +1,4 @@
-/* Speeds: known answers on made-up repetitions, and the coverage of the intervals. */
+/* Speeds: made-up repetitions give the known answers, and the intervals cover the truth as often as they claim. */
 #include "store/speed.h"
 #include "test.h"
 #include <math.h>

@@ -1,5 +1,5 @@
-/* The store when things go wrong: full disks, transactions that were cut off, files that are not ours.
- * (Killed writers, files that may not grow, files that were cut off: cli_interrupt, cli_store.) */
+/* The store when things go wrong: full disks, transactions that were cut off, and files that lnbench did not write.
+ * (cli_interrupt and cli_store test killed writers, files that may not grow, and files that were cut off.) */
 #include "store_sample.h"
 #include <sys/stat.h>
 #include <sys/wait.h>

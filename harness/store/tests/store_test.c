@@ -1,4 +1,4 @@
-/* The store: what was put is there again, to the bit. */
+/* What was put into the store comes out of it again, to the bit. */
 #include "store/internal.h"
 #include "store/standing.h"
 #include "store_sample.h"

@@ -1,4 +1,4 @@
-/* Plugins that can't be loaded, one way each, chosen by BAD_PLUGIN at compile time. */
+/* Plugins that cannot be loaded. BAD_PLUGIN chooses at compile time what is wrong with the plugin. */
 #include "layernorm_plugin.h"
 #include <stdio.h>
 #include <stdlib.h>

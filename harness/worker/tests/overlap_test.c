@@ -1,5 +1,5 @@
-/* Overlapping calls that share a variable are found, on any machine and under any load, also where they take two
- * places in turn. A kernel with a lock passes, and nothing hangs. */
+/* Calls that overlap and share a variable are found on any machine and under any load, also where they use two variables in
+ * turn. A kernel that takes a lock passes, and nothing hangs. */
 #include "worker/child/internal.h"
 #include "test.h"
 #include <pthread.h>

@@ -1,6 +1,6 @@
-/* A plugin whose kernel is right on the process's first thread and wrong on every other.
- * OWN_THREADS 0: does not say that it has threads of its own; 1: says so; 2: has
- * no second; 3: is right, has OpenMP's and does not say so. */
+/* The kernel of this plugin is right on the first thread of the process and wrong on every other thread. OWN_THREADS says
+ * what the plugin declares: 0: nothing; 1: that it has threads of its own; 2: that it has one thread only. With 3 the
+ * kernel is right, uses OpenMP's threads, and declares nothing. */
 #include "layernorm_plugin.h"
 #include <math.h>
 #include <unistd.h>

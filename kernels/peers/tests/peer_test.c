@@ -1,6 +1,5 @@
-/* One peer: what it says of itself, which conventions it takes, that its answers are right wherever
- * the tensors lie, and that set_threads() sets the number of its threads. Without one: how versions
- * are written.
+/* Tests one peer: its description, the conventions that it takes, that its answers are right wherever the tensors lie, and
+ * that set_threads() sets the number of its threads. Without a plugin it tests how versions are written.
  *     peer_test [PLUGIN.so] */
 #include "../peer.h"
 #include "tests.h"

@@ -1,4 +1,4 @@
-/* A plugin of planted faults (faults.def), their correct twins, and honest kernels (honest.c). */
+/* This plugin contains the planted faults (faults.def), a correct twin of each, and the honest kernels (honest.c). */
 #include "faults.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
-/* Kernels that are right, thirty-five in each type, by their orders of summation, formulas and ends:
- * none of them may be alarmed.
- * Sums of 16-bit rows are in float, as those of f32; sums of f64 in double (HONEST_F64). */
+/* Correct kernels, thirty-five in each type, which differ in their order of summation, formula and last steps. The judge
+ * must accept all of them. Sums of 16-bit rows are computed in float, like those of f32; sums of f64 in double
+ * (HONEST_F64). */
 #include "faults.h"
 #include <math.h>
 #include <stdlib.h>

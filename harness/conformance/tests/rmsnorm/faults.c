@@ -1,6 +1,6 @@
-/* RMSNorm in f64 with a fault each (faults.def), and kernels that are right: one in f64,
- * others in f32, by five orders of summation and four formulas. None of these may be accused. The faults
- * and the first are there in every type, too, for rmsnorm_test. */
+/* Kernels of RMSNorm in f64 that have one fault each (faults.def), and correct kernels: one in f64, and others in f32 that
+ * differ in their order of summation (five) and formula (four). The judge must accept the correct ones. For rmsnorm_test
+ * the faults and the first correct kernel exist in every type. */
 #include "layernorm_plugin.h"
 #include "metrics/storage.h"
 #include <math.h>
