@@ -1,5 +1,7 @@
 /* Prints a hash of what each kernel that runs here computes; the hashes are the same on every machine and with every
- * compiler. aarch64_test compares the lines of the scalar kernels on two architectures. */
+ * compiler. aarch64_test compares the lines of the scalar kernels on two architectures.
+ *
+ *     print_bits [ISA]     ISA: of kernels of this ISA alone, such as scalar */
 #include "layernorm_plugin.h"
 #include "oracle.h"
 
@@ -63,12 +65,14 @@ static void print_kernel(const ln_kernel *kernel)
     printf("%s %016llx\n", kernel->name, (unsigned long long)hash);
 }
 
-int main(void)
+int main(int count, char **words)
 {
     const ln_plugin_table *plugin = ln_plugin();
-    for (size_t i = 0; i < plugin->count; i++)
-        if (!(plugin->kernels[i].traits &
-              LN_TRAIT_OWN_THREADS)) /* the calls take one of the others */
-            print_kernel(&plugin->kernels[i]);
+    for (size_t i = 0; i < plugin->count; i++) {
+        const ln_kernel *kernel = &plugin->kernels[i];
+        bool is_call = kernel->traits & LN_TRAIT_OWN_THREADS; /* which takes one of the others */
+        if (!is_call && (count < 2 || strcmp(kernel->isa, words[1]) == 0))
+            print_kernel(kernel);
+    }
     return 0;
 }
