@@ -182,9 +182,18 @@ CREATE TEMP TABLE sizes AS
            max(iif(kind = 2, gbps, NULL)) AS recommended_gbps
     FROM winners GROUP BY level, hidden ORDER BY level, number;
 
--- The inputs of which errors stand beside the speeds.
-CREATE TEMP TABLE inputs_judged AS
-    SELECT input FROM judged_cases GROUP BY input ORDER BY min(case_id);
+-- The errors that stand beside the speeds: of each input that was judged, a row for each of the first kernels shown.
+CREATE TEMP TABLE input_errors AS
+    WITH inputs AS (SELECT input, min(case_id) AS place FROM judged_cases GROUP BY input),
+    first_shown AS (SELECT look, kernel FROM shown ORDER BY look LIMIT 7)
+    SELECT inputs.input, count(case_id) AS judged, total(failed) AS failed, max(error) AS error,
+           case_id -- where error is largest
+    FROM inputs CROSS JOIN first_shown LEFT JOIN judged_cases AS own
+        ON own.input = inputs.input AND own.kernel = first_shown.kernel AND NOT adversarial
+    GROUP BY place, look ORDER BY place, look;
+
+-- The other libraries, in the order of the run.
+CREATE TEMP TABLE peers AS SELECT DISTINCT look, name FROM looks WHERE kind = 8 ORDER BY look;
 
 -- The commands that measure again what a chart shows.
 CREATE TEMP TABLE again AS

@@ -58,7 +58,6 @@ void store_kernel_words(result_store *store, int64_t run, const word_list *words
 void view_free(run_view *view)
 {
     machine_free(&view->machine);
-    stored_cases_free(&view->cases);
     free(view->standings.standings);
     json_decref(view->kernels);
     if (view->owns_store)
@@ -177,72 +176,45 @@ json_t *view_run_json(const run_view *view)
 
 /* ---- columns ---- */
 
-/* The column of a case: column_count where there is none yet, ANSWER_COLUMNS where it can have none, because it was not
- * timed or is of another operation or type. */
-static size_t find_column(const run_answer *answer, const stored_case *own)
+/* A row for each timed case of the answer's operation and type. They stand column by column; level: the regime's
+ * number. The column that ranks is the one in L2, near a hidden size of 768. */
+static stored_table ask_speeds(const run_answer *answer)
 {
-    case_key wanted = own->key;
-    size_t i = 0;
-    if (own->speed.repetitions == 0 || own->key.dtype != answer->dtype ||
-        own->key.operation != view_operation(answer->view))
-        return ANSWER_COLUMNS;
-    for (; i < answer->column_count; i++) {
-        memcpy(wanted.kernel, answer->columns[i].key.kernel, sizeof wanted.kernel);
-        if (case_key_equal(&answer->columns[i].key, &wanted))
-            break;
-    }
-    return i;
+    static const char sql[] =
+        "WITH own AS (SELECT *, CASE cache WHEN 'hot' THEN 0 WHEN 'cold' THEN 1 WHEN 'in-place' "
+        "THEN 2 ELSE 3 END AS state, CASE regime WHEN 'L1' THEN 0 WHEN 'L2' THEN 1 WHEN 'L3' THEN "
+        "2 ELSE 3 END AS level, min(case_id) OVER (PARTITION BY convention, input, rows, hidden, "
+        "cache, threads) AS place FROM timed WHERE run = ?1 AND operation = ?2 AND types = ?3 AND "
+        "repetitions > 0), "
+        "numbered AS (SELECT *, dense_rank() OVER (ORDER BY state, threads, level, hidden, place) "
+        "- 1 AS number, place = first_value(place) OVER (ORDER BY abs(ln(hidden / 768.0)) + 10 * "
+        "abs(level - 1) + 100 * state + 100 * (threads - 1), state, threads, level, hidden, "
+        "place) AS is_key FROM own) "
+        "SELECT * FROM numbered WHERE number < ?4 ORDER BY number, case_id";
+    return store_ask(answer->view->store, sql, "issi", answer->view->run.id,
+                     operation_name(view_operation(answer->view)), dtype_name(answer->dtype),
+                     (int64_t)ANSWER_COLUMNS);
 }
 
-static int regime_rank(const char *regime)
+/* The columns, and how fast the fastest copy is in each. */
+static void make_columns(run_answer *answer, const stored_table *timed)
 {
-    static const char *const regimes[] = {"L1", "L2", "L3", "DRAM"};
-    return (int)word_find(regime, WORDS(regimes));
-}
-
-static int column_order(const void *a, const void *b)
-{
-    const answer_column *left = a, *right = b;
-    int by_cache = (int)left->key.cache - (int)right->key.cache;
-    int by_threads = (int)left->key.threads - (int)right->key.threads;
-    int by_regime = regime_rank(left->regime) - regime_rank(right->regime);
-    if (by_cache || by_threads || by_regime)
-        return by_cache ? by_cache : by_threads ? by_threads : by_regime;
-    return (left->key.hidden > right->key.hidden) - (left->key.hidden < right->key.hidden);
-}
-
-/* The columns, their copies' speeds, and which of them ranks: in L2, near a hidden size of 768. */
-static void make_columns(const run_view *view, run_answer *answer)
-{
-    for (size_t i = 0; i < view->cases.count; i++) {
-        const stored_case *own = &view->cases.cases[i];
-        const case_key *key = &own->key;
-        const size_t at = find_column(answer, own);
-        if (at == ANSWER_COLUMNS)
-            continue;
-        answer_column *column = &answer->columns[at];
-        if (at == answer->column_count) {
-            *column = (answer_column){.key = *key,
-                                      .regime = machine_regime(&view->machine, key->operation,
-                                                               key->rows, key->hidden, key->dtype),
-                                      .copy.gbps = NAN};
+    for (size_t i = 0; i < timed->rows; i++) {
+        const size_t number = (size_t)table_whole(timed, i, "number");
+        const double gbps = table_real(timed, i, "gbps");
+        answer_column *column = &answer->columns[number];
+        stored_case first;
+        if (number == answer->column_count &&
+            store_case(answer->view->store, table_whole(timed, i, "case_id"), &first)) {
+            *column = (answer_column){.key = first.key,
+                                      .regime = regime_names[table_whole(timed, i, "level")],
+                                      .copy_gbps = NAN};
+            answer->key = table_whole(timed, i, "is_key") ? number : answer->key;
             answer->column_count++;
         }
-        if (is_roof(key->kernel) && !(own->speed.gbps <= column->copy.gbps)) {
-            column->copy = own->speed;
-            memcpy(column->key.kernel, key->kernel, sizeof key->kernel);
-        }
-    }
-    qsort(answer->columns, answer->column_count, sizeof *answer->columns, column_order);
-    double nearest = INFINITY;
-    for (size_t i = 0; i < answer->column_count; i++) {
-        const answer_column *column = &answer->columns[i];
-        double away = fabs(log((double)column->key.hidden / 768)) +
-                      10 * abs(regime_rank(column->regime) - 1) +
-                      100.0 * (double)column->key.cache + 100.0 * (column->key.threads - 1);
-        if (away < nearest) {
-            nearest = away;
-            answer->key = i;
+        if (table_whole(timed, i, "is_copy") && !(gbps <= column->copy_gbps)) {
+            column->copy_gbps = gbps;
+            text_copy(column->key.kernel, NAME_MAX_LENGTH, table_text(timed, i, "kernel"));
         }
     }
 }
@@ -259,13 +231,11 @@ static int compare_figures(double own, double other)
  * time. Behind them those that were not timed, the most accurate first. */
 static int by_speed(const void *a, const void *b)
 {
-    static const speed_figures none = SPEED_UNKNOWN;
     const answer_row *left = a, *right = b;
-    const speed_figures *own = left->at_key ? &left->at_key->speed : &none;
-    const speed_figures *other = right->at_key ? &right->at_key->speed : &none;
+    const ranked_kernel *own = left->ranked, *other = right->ranked;
     int by_share = compare_figures(-own->copy_ratio, -other->copy_ratio);
     int by_time = compare_figures(own->time_ns, other->time_ns);
-    int by_error = left->at_key ? 0
+    int by_error = own->case_id ? 0
                                 : compare_figures(left->standing->errors[SCOPE_ANY].error,
                                                   right->standing->errors[SCOPE_ANY].error);
     return by_share   ? by_share
@@ -274,9 +244,10 @@ static int by_speed(const void *a, const void *b)
                       : strcmp(left->kernel, right->kernel);
 }
 
-static void make_rows(const run_view *view, run_answer *answer)
+static void make_rows(const run_view *view, run_answer *answer, const stored_table *timed)
 {
-    static const ranked_kernel none = {.doubt = "its speed was not measured"};
+    static const ranked_kernel none = {
+        .time_ns = NAN, .copy_ratio = NAN, .doubt = "its speed was not measured"};
     answer->rows = allocate_zeroed(view->standings.count + 1, sizeof *answer->rows);
     for (size_t i = 0; i < view->standings.count; i++) {
         const kernel_standing *standing = &view->standings.standings[i];
@@ -294,31 +265,53 @@ static void make_rows(const run_view *view, run_answer *answer)
                             .relative = NAN,
                             .speedup = NAN};
         answer->cases = all->judged > answer->cases ? all->judged : answer->cases;
-        for (size_t k = 0; k < view->cases.count; k++) {
-            const stored_case *own = &view->cases.cases[k];
-            const bool mine = strcmp(own->key.kernel, standing->kernel) == 0;
-            const size_t column = mine ? find_column(answer, own) : ANSWER_COLUMNS;
-            if (column < answer->column_count)
-                row->cells[column] = own;
-        }
-        row->at_key = row->cells[answer->key];
+        for (size_t k = 0; k < timed->rows; k++)
+            if (strcmp(table_text(timed, k, "kernel"), standing->kernel) == 0)
+                row->cells[table_whole(timed, k, "number")] =
+                    (speed_figures){.time_ns = table_real(timed, k, "time_ns"),
+                                    .gbps = table_real(timed, k, "gbps"),
+                                    .copy_ratio = table_real(timed, k, "copy_ratio"),
+                                    .copy_ratio_lo = table_real(timed, k, "copy_ratio_lo"),
+                                    .copy_ratio_hi = table_real(timed, k, "copy_ratio_hi"),
+                                    .repetitions = (unsigned)table_whole(timed, k, "repetitions")};
     }
     qsort(answer->rows, answer->count, sizeof *answer->rows, by_speed);
+    for (size_t i = 0; i < answer->count; i++) {
+        const speed_figures *cell = &answer->rows[i].cells[answer->key];
+        answer->rows[i].at_key = cell->repetitions ? cell : NULL;
+    }
 }
 
-/* A row's time over another's at the key column, from the rounds in which both were timed; tied: whether its interval
- * contains 1. */
-static double ratio_to(const run_view *view, const answer_row *row, const answer_row *base,
-                       bool *tied)
+/* A case's time over another's, from the rounds in which both were timed; tied: whether its interval contains 1. */
+static double ratio_to(const stored_case *own, const stored_case *base, bool *tied)
 {
-    const stored_case *own = row->at_key, *other = base->at_key;
     *tied = false;
-    if (!own || !other)
+    if (!own->repetition_count || !base->repetition_count)
         return NAN;
-    interval_estimate pair = speed_of_pair(&view->cases, (size_t)(own - view->cases.cases),
-                                           (size_t)(other - view->cases.cases));
+    interval_estimate pair = speed_of_pair(own, base);
     *tied = pair.lo <= 1 && pair.hi >= 1;
-    return isnan(pair.middle) ? own->speed.time_ns / other->speed.time_ns : pair.middle;
+    return isnan(pair.middle) ? own->speed.time_ns / base->speed.time_ns : pair.middle;
+}
+
+/* How fast each row is beside the fastest and beside the fastest peer. */
+static void compare_rows(run_answer *answer)
+{
+    result_store *store = answer->view->store;
+    stored_case fastest = {0}, peer = {0}, own;
+    bool near_peer;
+    store_timed_case(store, answer->count ? answer->rows[0].ranked->case_id : 0, &fastest);
+    store_timed_case(store, answer->peer ? answer->peer->ranked->case_id : 0, &peer);
+    for (size_t i = 0; i < answer->count; i++) {
+        answer_row *row = &answer->rows[i];
+        if (!store_timed_case(store, row->ranked->case_id, &own))
+            continue;
+        row->relative = ratio_to(&own, &fastest, &row->tied);
+        if (answer->peer)
+            row->speedup = row == answer->peer ? 1 : 1 / ratio_to(&own, &peer, &near_peer);
+        free(own.repetitions);
+    }
+    free(fastest.repetitions);
+    free(peer.repetitions);
 }
 
 /* The fastest row that can be called and is accurate enough, whatever doubt there is; NULL where there is none. */
@@ -412,14 +405,16 @@ static void rank(const run_view *view, run_answer *answer)
     for (size_t i = 0; i < standings->count; i++)
         if (standings->standings[i].dtype == LN_F32)
             answer->dtype = LN_F32;
-    make_columns(view, answer);
+    stored_table timed = ask_speeds(answer);
+    make_columns(answer, &timed);
     recommend_wanted wanted = {.run = view->run.id, .budget = STANDING_ROW_ULP, .kappa = NAN};
     if (answer->column_count > 0)
         wanted.at = answer->columns[answer->key].key;
     wanted.at.operation = view_operation(view);
     wanted.at.dtype = answer->dtype;
     answer->ranking = store_recommend(view->store, &wanted);
-    make_rows(view, answer);
+    make_rows(view, answer, &timed);
+    stored_table_free(&timed);
     find_untold(answer, OF_ALL);
     const answer_row *named =
         answer->untold_count[OF_ALL] > 0 ? answer->untold[OF_ALL][0] : first_accurate(answer);
@@ -432,14 +427,7 @@ void answer_make(const run_view *view, run_answer *answer)
     for (size_t i = answer->count; i-- > 0;) /* the fastest stands first */
         if (answer->rows[i].standing->role == ROLE_PEER && answer->rows[i].at_key)
             answer->peer = &answer->rows[i];
-    for (size_t i = 0; i < answer->count; i++) {
-        answer_row *row = &answer->rows[i];
-        bool near_peer;
-        row->relative = ratio_to(view, row, &answer->rows[0], &row->tied);
-        if (answer->peer)
-            row->speedup =
-                row == answer->peer ? 1 : 1 / ratio_to(view, row, answer->peer, &near_peer);
-    }
+    compare_rows(answer);
     find_untold(answer, OF_CALLABLE);
     answer->fastest = answer->untold_count[OF_ALL] == 1 ? answer->untold[OF_ALL][0] : NULL;
     answer->recommended = row_of(answer, answer->ranking.recommended);
@@ -461,7 +449,6 @@ run_view view_load(result_store *store, int64_t run)
     run_view view = {.store = store,
                      .run = store_run(store, run),
                      .machine = store_machine(store, run),
-                     .cases = store_timed_cases(store, run, -1, false),
                      .kernels = store_kernels(store, run),
                      .standings = store_standings(store, run)};
     /* The descriptors get the labels that the answers print. */
@@ -558,7 +545,7 @@ static void add_speed(const run_answer *answer, const answer_row *row, text_buff
     const answer_column *at = &answer->columns[answer->key];
     char number[16];
     size_t peers = 0, count = 0;
-    text_format(out, "%s GB/s at %zux%zu (%s)", number_short(row->at_key->speed.gbps, number),
+    text_format(out, "%s GB/s at %zux%zu (%s)", number_short(row->at_key->gbps, number),
                 at->key.rows, at->key.hidden, at->regime);
     for (size_t i = 0; i < answer->count; i++)
         peers += is_compared(&answer->rows[i], row);

@@ -22,7 +22,6 @@
 typedef struct run_view {
     stored_run run;
     machine_facts machine;
-    stored_cases cases;      /* that were timed: store_timed_cases() */
     json_t *kernels;         /* array of descriptors */
     standing_list standings; /* of its kernels, operation by operation */
     result_store *store;     /* that it was read from */
@@ -32,8 +31,8 @@ typedef struct run_view {
 
 /* kernel_words_named() among a run's kernels: free the names with word_list_free(). */
 void store_kernel_words(result_store *store, int64_t run, const word_list *words, word_list *names);
-/* Goes through the parts of a view: each has the kernels of one operation, and all timed cases. Kernels are ranked
- * within a part. A part borrows all it has from the whole; a run without kernels is one part. False: there are no more.
+/* Goes through the parts of a view: each has the kernels of one operation, which are ranked
+ * among themselves. A part borrows all it has from the whole; a run without kernels is one part. False: there are no more.
  *
  *     for (run_view part = {0}; view_next_part(&view, &part);)
  *         answer_make(&part, &answer);
@@ -79,20 +78,20 @@ typedef struct answer_row {
     const char *label;        /* short: without the answer's type and ISA */
     const char *reproducible; /* as domain/kernel.h has it */
     const kernel_standing *standing;
-    const ranked_kernel *ranked;              /* at the key column */
-    const error_sum *all;                     /* of these: its errors on every judged row */
-    bool shown;                               /* in the short table */
-    const stored_case *cells[ANSWER_COLUMNS]; /* NULL: not timed */
-    const stored_case *at_key;                /* at the key column */
+    const ranked_kernel *ranked;         /* at the key column */
+    const error_sum *all;                /* of these: its errors on every judged row */
+    bool shown;                          /* in the short table */
+    speed_figures cells[ANSWER_COLUMNS]; /* without cycles; no repetitions: not timed */
+    const speed_figures *at_key;         /* at the key column; NULL: not timed */
     double relative; /* its time / the fastest's at the key column, paired; NaN: not timed */
     bool tied;       /* the interval of that ratio holds 1 */
     double speedup;  /* the fastest peer's time / its own there, paired; NaN */
 } answer_row;
 
 typedef struct answer_column {
-    case_key key; /* of its group; kernel: the fastest roof */
+    case_key key; /* of its group; kernel: the fastest copy */
     const char *regime;
-    speed_figures copy; /* the roof's */
+    double copy_gbps;
 } answer_column;
 
 typedef struct run_answer {

@@ -9,12 +9,12 @@
 #include "store/run_file.h"
 #include <math.h>
 
-/* ---- a document as blocks ----
+/* ---- a page, written in both forms at once ----
  *
- *     document page = {0};
+ *     document page = {.directory = "results/charts"};
  *     document_section(&page, "speed", "Speed");
- *     document_add(&page, BLOCK_PARAGRAPH, TONE_NONE, "Take `%s`: **%.0f GB/s**.", name, gbps);
- *     add_block(&page, BLOCK_TABLE, TONE_NONE)->rows = rows; // a relation, which the page takes over
+ *     document_add(&page, PARAGRAPH, TONE_NONE, "Take `%s`: **%.0f GB/s**.", name, gbps);
+ *     document_table(&page, rows); // a relation, which the page takes over
  *     document_free(&page);
  *
  * Texts are UTF-8 with `code`, **strong** and [link](target); a backslash takes the next character
@@ -23,71 +23,25 @@
  */
 
 typedef enum block_kind {
-    BLOCK_SECTION, /* a heading that the contents list, and what follows it */
-    BLOCK_PARAGRAPH,
-    BLOCK_ITEM, /* of a list */
-    BLOCK_TABLE,
-    BLOCK_FIGURE,
-    BLOCK_CODE,
-    BLOCK_FOLD, /* what follows is folded up under a line, until BLOCK_FOLD_END */
-    BLOCK_FOLD_END,
+    PARAGRAPH,
+    ITEM, /* of a list */
+    FOLD, /* the line under which what follows is folded up, until document_fold_end() */
 } block_kind;
 
-typedef struct document_block {
-    block_kind kind;
-    text_tone tone;
-    char *text;     /* heading, paragraph, item, line of a fold; code: as it came */
-    const char *id; /* of a section; static */
-    const report_chart *chart;
-    relation *rows; /* of a table: columns with a priority are left out on narrow screens */
-} document_block;
-
 typedef struct document {
-    char title[200], subtitle[400];
-    const char *generator;  /* what drew it */
-    const text_buffer *run; /* page_run_add(); NULL: not within it */
-    document_block *blocks;
-    size_t count;
+    const char *directory; /* that has the charts */
+    char title[200];
+    text_buffer subtitle, contents, html, markdown;
+    bool in_section, in_list;
 } document;
-
-/* Adds an empty block, which gets its text, chart or rows. */
-static document_block *add_block(document *page, block_kind kind, text_tone tone)
-{
-    page->blocks = allocate_room(page->blocks, page->count, sizeof *page->blocks);
-    page->blocks[page->count] = (document_block){.kind = kind, .tone = tone};
-    return &page->blocks[page->count++];
-}
-
-/* Adds a block of text. */
-static void document_add(document *page, block_kind kind, text_tone tone, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-static void document_add(document *page, block_kind kind, text_tone tone, const char *format, ...)
-{
-    text_buffer text = {0};
-    va_list arguments;
-    va_start(arguments, format);
-    clean_format_list(&text, FORM_PAGE, format, arguments);
-    va_end(arguments);
-    add_block(page, kind, tone)->text = text.bytes;
-}
-
-static void document_section(document *page, const char *id, const char *heading)
-{
-    document_add(page, BLOCK_SECTION, TONE_NONE, "%-s", heading);
-    page->blocks[page->count - 1].id = id;
-}
 
 static void document_free(document *page)
 {
-    for (size_t i = 0; i < page->count; i++) {
-        relation_destroy(page->blocks[i].rows);
-        free(page->blocks[i].text);
-    }
-    free(page->blocks);
-    *page = (document){0};
+    text_free(&page->subtitle);
+    text_free(&page->contents);
+    text_free(&page->html);
+    text_free(&page->markdown);
 }
-
-/* ---- HTML, in the frame of plots/page.html ---- */
 
 /* A text with its marks as elements of HTML; everything else is escaped. */
 static void add_html_text(text_buffer *out, const char *text)
@@ -116,142 +70,6 @@ static void add_html_text(text_buffer *out, const char *text)
         }
     }
 }
-
-/* Identifiers must be unique in the page: those of a drawing get its stem in front. gnuplot writes
- * them as id='x', id="x" and href='#x'; no text of a drawing has quotes in it (FORM_GNUPLOT). */
-static void add_svg(text_buffer *out, const char *svg, const char *stem)
-{
-    static const char *const marks[] = {"id='", "id=\"", "href='#", "url(#"};
-    const char *at = strstr(svg, "<svg");
-    while (at && *at) {
-        size_t mark = 0;
-        while (mark < 4 && strncmp(at, marks[mark], strlen(marks[mark])) != 0)
-            mark++;
-        if (mark < 4) {
-            text_format(out, "%s%s-", marks[mark], stem);
-            at += strlen(marks[mark]);
-        } else {
-            size_t length = 1 + strcspn(at + 1, "ihu"); /* what marks begin with */
-            text_add_bytes(out, at, length);
-            at += length;
-        }
-    }
-}
-
-/* A chart within the page, so that the page is one file; below it what it shows and the command that made it. */
-static void add_html_figure(const report_chart *chart, const char *directory, text_buffer *out)
-{
-    char path[512];
-    text_buffer svg = {0};
-    text_format(out, "<figure id=\"%s\">\n", chart->stem);
-    report_path(path, directory, chart->stem, ".svg");
-    read_whole_file(path, &svg);
-    text_add(out, "<div class=\"chart\" role=\"img\" tabindex=\"0\" aria-label=\"");
-    clean_add(out, FORM_MARKUP, chart->title);
-    text_add(out, "\">\n");
-    add_svg(out, svg.bytes, chart->stem);
-    text_add(out, "</div>\n");
-    text_free(&svg);
-    text_add(out, "<figcaption>");
-    add_html_text(out, chart->kind->help);
-    text_add(out, " <details><summary>The command that measures it again</summary><code>");
-    clean_add(out, FORM_MARKUP, chart->again);
-    text_add(out, "</code></details></figcaption>\n</figure>\n");
-}
-
-/* Items that follow each other are one list; a section ends where the next one begins. */
-static void add_html_body(const document *page, const char *directory, text_buffer *out)
-{
-    static const char *const names[] = {
-        [BLOCK_PARAGRAPH] = "p", [BLOCK_ITEM] = "li", [BLOCK_FOLD] = "summary"};
-    bool in_section = false, in_list = false;
-    for (size_t i = 0; i < page->count; i++) {
-        const document_block *block = &page->blocks[i];
-        const bool item = block->kind == BLOCK_ITEM;
-        text_add(out, in_list && !item ? "</ul>\n" : item && !in_list ? "<ul>\n" : "");
-        in_list = item;
-        switch (block->kind) {
-        case BLOCK_SECTION:
-            text_format(out, "%s<section id=\"%s\">\n<h2>", in_section ? "</section>\n" : "",
-                        block->id);
-            add_html_text(out, block->text);
-            text_add(out, "</h2>\n");
-            in_section = true;
-            break;
-        case BLOCK_TABLE:
-            relation_add_form(block->rows, OUTPUT_HTML, 0, out);
-            break;
-        case BLOCK_FIGURE:
-            add_html_figure(block->chart, directory, out);
-            break;
-        case BLOCK_CODE:
-            clean_format(out, FORM_MARKUP, "<pre>%s</pre>\n", block->text);
-            break;
-        case BLOCK_FOLD_END:
-            text_add(out, "</details>\n");
-            break;
-        case BLOCK_PARAGRAPH:
-        case BLOCK_ITEM:
-        case BLOCK_FOLD:
-            text_add(out, block->kind == BLOCK_FOLD ? "<details class=\"fold\">" : "");
-            text_format(out, "<%s class=\"%s\">", names[block->kind], text_tone_names[block->tone]);
-            add_html_text(out, block->text ? block->text : "");
-            text_format(out, "</%s>\n", names[block->kind]);
-        }
-    }
-    text_add(out, in_list ? "</ul>\n" : "");
-    text_add(out, in_section ? "</section>\n" : "");
-}
-
-/* Puts one of the parts that the frame names with {{part}}. */
-static void add_html_part(const document *page, const char *part, const char *directory,
-                          text_buffer *out)
-{
-    if (strncmp(part, "{{title}}", 9) == 0)
-        clean_add(out, FORM_MARKUP, page->title);
-    else if (strncmp(part, "{{subtitle}}", 12) == 0)
-        clean_add(out, FORM_MARKUP, page->subtitle);
-    else if (strncmp(part, "{{body}}", 8) == 0)
-        add_html_body(page, directory, out);
-    else if (strncmp(part, "{{generator}}", 13) == 0)
-        clean_add(out, FORM_MARKUP, page->generator);
-    else if (strncmp(part, "{{run}}", 7) == 0)
-        text_add(out, page->run ? page->run->bytes : "");
-    else if (strncmp(part, "{{contents}}", 12) != 0)
-        die(EXIT_CODE_ENVIRONMENT, "page.html: %.20s: no such part", part);
-    else
-        for (size_t i = 0; i < page->count; i++)
-            if (page->blocks[i].kind == BLOCK_SECTION) {
-                text_format(out, "<a href=\"#%s\">", page->blocks[i].id);
-                add_html_text(out, page->blocks[i].text);
-                text_add(out, "</a>\n");
-            }
-}
-
-/* The page within the frame of plots/page.html; charts are read from the directory. */
-static void document_html(const document *page, const char *plots_directory, const char *directory,
-                          text_buffer *out)
-{
-    char path[512];
-    text_buffer frame = {0};
-    report_path(path, plots_directory, "page", ".html");
-    read_whole_file(path, &frame);
-    for (const char *at = frame.bytes; *at;) {
-        const char *part = strstr(at, "{{");
-        size_t plain = part ? (size_t)(part - at) : strlen(at);
-        text_add_bytes(out, at, plain);
-        at += plain;
-        if (part && strstr(part, "}}")) {
-            add_html_part(page, part, directory, out);
-            at = strstr(part, "}}") + 2;
-        } else if (part) {
-            die(EXIT_CODE_ENVIRONMENT, "%s: {{ without }}", path);
-        }
-    }
-    text_free(&frame);
-}
-
-/* ---- Markdown ---- */
 
 /* The same marks are Markdown's own; what else Markdown would interpret is escaped. Within code, which has no escapes,
  * a bar would end a cell of a table. */
@@ -282,66 +100,167 @@ static void add_markdown_text(text_buffer *out, const char *text)
     }
 }
 
-/* The same as Markdown, with the charts as PNG beside it. */
-static void document_markdown(const document *page, text_buffer *out)
+/* Items that follow each other are one list. */
+static void begin_block(document *page, bool item)
 {
-    static const char *const before[] = {[BLOCK_SECTION] = "## ",
-                                         [BLOCK_PARAGRAPH] = "",
-                                         [BLOCK_ITEM] = "- ",
-                                         [BLOCK_FOLD] = "### "};
-    text_buffer command = {0};
-    clean_format(out, FORM_MARKDOWN, "# %s\n\n%s\n\n", page->title, page->subtitle);
-    for (size_t i = 0; i < page->count; i++) {
-        const document_block *block = &page->blocks[i];
-        if (i > 0 && block[-1].kind == BLOCK_ITEM && block->kind != BLOCK_ITEM)
-            text_add(out, "\n");
-        switch (block->kind) {
-        case BLOCK_TABLE:
-            relation_add_form(block->rows, OUTPUT_MARKDOWN, 0, out);
-            text_add(out, "\n");
-            break;
-        case BLOCK_FIGURE: /* a link to the PNG beside the file */
-            clean_format(out, FORM_MARKDOWN, "![%s](%-s.png)\n\n", block->chart->title,
-                         block->chart->stem);
-            add_markdown_text(out, block->chart->kind->help);
-            text_add(out, " Made again by ");
-            clean_format(&command, FORM_PAGE, "`%s`", block->chart->again);
-            add_markdown_text(out, command.bytes);
-            text_free(&command);
-            text_add(out, ".\n\n");
-            break;
-        case BLOCK_CODE:
-            clean_format(out, FORM_LINE, "    %s\n\n", block->text);
-            break;
-        case BLOCK_FOLD_END:
-            break;
-        default:
-            text_add(out, before[block->kind]);
-            add_markdown_text(out, block->text ? block->text : "");
-            text_add(out, block->kind == BLOCK_ITEM ? "\n" : "\n\n");
+    if (page->in_list != item)
+        text_add(&page->html, item ? "<ul>\n" : "</ul>\n");
+    if (page->in_list && !item)
+        text_add(&page->markdown, "\n");
+    page->in_list = item;
+}
+
+/* A section ends where the next one begins. */
+static void document_section(document *page, const char *id, const char *heading)
+{
+    begin_block(page, false);
+    text_format(&page->html, "%s<section id=\"%s\">\n<h2>%s</h2>\n",
+                page->in_section ? "</section>\n" : "", id, heading);
+    text_format(&page->contents, "<a href=\"#%s\">%s</a>\n", id, heading);
+    text_format(&page->markdown, "## %s\n\n", heading);
+    page->in_section = true;
+}
+
+static void document_add(document *page, block_kind kind, text_tone tone, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+static void document_add(document *page, block_kind kind, text_tone tone, const char *format, ...)
+{
+    static const char *const elements[] = {"p", "li", "summary"}, *const marks[] = {"", "- ",
+                                                                                    "### "};
+    text_buffer text = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    clean_format_list(&text, FORM_PAGE, format, arguments);
+    va_end(arguments);
+    begin_block(page, kind == ITEM);
+    text_format(&page->html, "%s<%s class=\"%s\">", kind == FOLD ? "<details class=\"fold\">" : "",
+                elements[kind], text_tone_names[tone]);
+    add_html_text(&page->html, text.bytes);
+    text_format(&page->html, "</%s>\n", elements[kind]);
+    text_add(&page->markdown, marks[kind]);
+    add_markdown_text(&page->markdown, text.bytes);
+    text_add(&page->markdown, kind == ITEM ? "\n" : "\n\n");
+    text_free(&text);
+}
+
+static void document_fold_end(document *page)
+{
+    begin_block(page, false);
+    text_add(&page->html, "</details>\n");
+}
+
+/* Columns with a priority are left out on narrow screens. */
+static void document_table(document *page, relation *rows)
+{
+    begin_block(page, false);
+    relation_add_form(rows, OUTPUT_HTML, 0, &page->html);
+    relation_add_form(rows, OUTPUT_MARKDOWN, 0, &page->markdown);
+    text_add(&page->markdown, "\n");
+    relation_destroy(rows);
+}
+
+/* Identifiers must be unique in the page: those of a drawing get its stem in front. gnuplot writes
+ * them as id='x', id="x" and href='#x'; no text of a drawing has quotes in it (FORM_GNUPLOT). */
+static void add_svg(text_buffer *out, const char *svg, const char *stem)
+{
+    static const char *const marks[] = {"id='", "id=\"", "href='#", "url(#"};
+    const char *at = strstr(svg, "<svg");
+    while (at && *at) {
+        size_t mark = 0;
+        while (mark < 4 && strncmp(at, marks[mark], strlen(marks[mark])) != 0)
+            mark++;
+        if (mark < 4) {
+            text_format(out, "%s%s-", marks[mark], stem);
+            at += strlen(marks[mark]);
+        } else {
+            size_t length = 1 + strcspn(at + 1, "ihu"); /* what marks begin with */
+            text_add_bytes(out, at, length);
+            at += length;
         }
     }
 }
 
+/* A chart, with what it shows and the command that made it: within the HTML, so that the page is one file; in Markdown
+ * a link to the PNG beside the file. */
+static void document_figure(document *page, const report_chart *chart)
+{
+    char path[512];
+    text_buffer svg = {0}, *out = &page->html;
+    begin_block(page, false);
+    report_path(path, page->directory, chart->stem, ".svg");
+    read_whole_file(path, &svg);
+    clean_format(out, FORM_MARKUP,
+                 "<figure id=\"%s\">\n<div class=\"chart\" role=\"img\" tabindex=\"0\" "
+                 "aria-label=\"%s\">\n",
+                 chart->stem, chart->title);
+    add_svg(out, svg.bytes, chart->stem);
+    text_free(&svg);
+    text_add(out, "</div>\n<figcaption>");
+    add_html_text(out, chart->kind->help);
+    clean_format(out, FORM_MARKUP,
+                 " <details><summary>The command that measures it again</summary><code>%s</code>"
+                 "</details></figcaption>\n</figure>\n",
+                 chart->again);
+    out = &page->markdown;
+    text_buffer command = {0};
+    clean_format(out, FORM_MARKDOWN, "![%s](%-s.png)\n\n", chart->title, chart->stem);
+    add_markdown_text(out, chart->kind->help);
+    text_add(out, " Made again by ");
+    clean_format(&command, FORM_PAGE, "`%s`", chart->again);
+    add_markdown_text(out, command.bytes);
+    text_free(&command);
+    text_add(out, ".\n\n");
+}
+
+/* The page within the frame of plots/page.html, which names its parts as {{part}}; run: the packed run, or NULL. */
+static void add_frame(const document *page, const char *plots_directory, const char *generator,
+                      const text_buffer *run, text_buffer *out)
+{
+    const struct {
+        const char *name, *text;
+        bool is_html;
+    } parts[] = {
+        {"{{title}}", page->title, false},    {"{{subtitle}}", page->subtitle.bytes, false},
+        {"{{generator}}", generator, false},  {"{{contents}}", page->contents.bytes, true},
+        {"{{body}}", page->html.bytes, true}, {"{{run}}", run ? run->bytes : "", true},
+    };
+    const size_t count = sizeof parts / sizeof *parts;
+    char path[512];
+    text_buffer frame = {0};
+    report_path(path, plots_directory, "page", ".html");
+    read_whole_file(path, &frame);
+    for (const char *at = frame.bytes, *next; *at; at = next) {
+        size_t i = 0;
+        while (i < count && strncmp(at, parts[i].name, strlen(parts[i].name)) != 0)
+            i++;
+        if (i == count && strncmp(at, "{{", 2) == 0)
+            die(EXIT_CODE_ENVIRONMENT, "%s: %.20s: no such part", path, at);
+        if (i < count) {
+            clean_format(out, FORM_MARKUP, parts[i].is_html ? "%-s" : "%s", parts[i].text);
+            next = at + strlen(parts[i].name);
+        } else {
+            next = strstr(at, "{{");
+            next = next ? next : at + strlen(at);
+            text_add_bytes(out, at, (size_t)(next - at));
+        }
+    }
+    text_free(&frame);
+}
+
 /* ---- what the page shows ---- */
 
-enum { CHARTS_MOST = 40, INPUTS_SHOWN = 8, NAMED_MOST = 4 };
-
-/* The kind of a look that is another library. */
-enum { LOOK_PEER = 8 };
+enum { CHARTS_MOST = 40, KERNELS_MOST = 7, INPUTS_SHOWN = 8, NAMED_MOST = 4 };
 
 /* The tables of the script that the page reads. SHAPE: no rows where nothing was timed. */
-enum { ABOUT, SHAPE, LOOKS, BEST, SHOWN, INPUTS_JUDGED, SIZES, TABLES };
-static const char *const table_names[TABLES] = {"about", "shape",         "looks", "best",
-                                                "shown", "inputs_judged", "sizes"};
+enum { ABOUT, SHAPE, PEERS, SHOWN, INPUT_ERRORS, SIZES, TABLES };
+static const char *const table_names[TABLES] = {"about", "shape",        "peers",
+                                                "shown", "input_errors", "sizes"};
 
 /* What the page shows, and the charts of all types. */
 typedef struct report_data {
     const run_view *view;
     run_answer answer; /* what the terminal shows; the page is of its type */
     stored_table tables[TABLES];
-    input_error *input_errors; /* under the convention that errors are shown of */
-    size_t input_error_count;
     report_chart charts[CHARTS_MOST];
     size_t chart_count;
     const char *note; /* why charts are missing, "" where they are not */
@@ -370,7 +289,7 @@ static relation_value as_error(const report_data *data, const error_sum *sum)
 static void add_speed(relation *rows, const answer_row *row)
 {
     static const speed_figures none = SPEED_UNKNOWN;
-    const speed_figures *speed = row->at_key ? &row->at_key->speed : &none;
+    const speed_figures *speed = row->at_key ? row->at_key : &none;
     relation_row(rows, as_text(row->kernel), as_figure(speed->gbps),
                  isfinite(speed->copy_ratio_lo) && isfinite(speed->copy_ratio_hi)
                      ? as_figure_words(speed->copy_ratio, TONE_NONE, "%.0f %% [%.0f, %.0f]",
@@ -383,7 +302,6 @@ static void add_speed(relation *rows, const answer_row *row)
     {                                                                                              \
         .heading = "kernel", .is_code = true                                                       \
     }
-/* On a narrow screen those with a priority are left out. */
 #define OPTIONAL(heading_)                                                                         \
     {                                                                                              \
         .heading = (heading_), .priority = 1                                                       \
@@ -422,7 +340,7 @@ static void add_names_table(const report_data *data, document *page)
                     : row->standing->rounded ? "yes"
                                              : "no"));
     }
-    add_block(page, BLOCK_TABLE, TONE_NONE)->rows = rows;
+    document_table(page, rows);
 }
 
 static int by_name(const void *a, const void *b)
@@ -437,60 +355,49 @@ static void add_kernels_table(const report_data *data, document *page)
     static const relation_column columns[] = {KERNEL, FIGURES};
     const run_answer *answer = &data->answer;
     const answer_row **list = allocate_zeroed(answer->count + 1, sizeof *list);
-    const stored_case *peer = NULL;
+    const speed_figures *peer = answer->peer ? answer->peer->at_key : NULL;
     relation *rows = relation_create(COLUMNS(columns));
     size_t count = 0, timed = 0;
     for (size_t i = 0; i < answer->count; i++) {
         const answer_row *row = &answer->rows[i];
-        for (size_t k = 0; k < data->tables[BEST].rows && !peer; k++)
-            if (table_whole(&data->tables[BEST], k, "kind") == LOOK_PEER &&
-                strcmp(table_text(&data->tables[BEST], k, "kernel"), row->kernel) == 0)
-                peer = row->at_key;
         if (row->at_key || row->standing->errors[SCOPE_ANY].judged > 0)
             list[count++] = row;
         timed += row->at_key != NULL;
     }
     qsort(list + timed, count - timed, sizeof *list, by_name);
     for (size_t i = 0; i < count; i++) {
-        const stored_case *own = list[i]->at_key;
+        const speed_figures *own = list[i]->at_key;
         const error_sum *errors = list[i]->standing->errors;
         add_speed(rows, list[i]);
-        relation_row(rows,
-                     as_figure(own && peer ? own->speed.gbps / peer->speed.gbps : (double)NAN),
+        relation_row(rows, as_figure(own && peer ? own->gbps / peer->gbps : (double)NAN),
                      as_error(data, &errors[SCOPE_ORDINARY]), as_error(data, &errors[SCOPE_ANY]),
                      as_error(data, &errors[SCOPE_EXTREME]), as_text(list[i]->reproducible));
     }
-    add_block(page, BLOCK_TABLE, TONE_NONE)->rows = rows;
+    document_table(page, rows);
     free(list);
 }
 
-/* The largest row ULP of each kernel shown, on each family of inputs. */
+/* The largest row ULP on each family of inputs, of the kernels shown. */
 static void add_inputs_table(const report_data *data, document *page)
 {
-    enum { KERNELS_MOST = 7, ON_NARROW_SCREENS = 3 };
+    enum { ON_NARROW_SCREENS = 3 };
     relation_column columns[1 + KERNELS_MOST] = {FOR_PEOPLE("input")};
-    const stored_table *shown = &data->tables[SHOWN];
-    size_t count = shown->rows < KERNELS_MOST ? shown->rows : KERNELS_MOST;
+    const stored_table *shown = &data->tables[SHOWN], *errors = &data->tables[INPUT_ERRORS];
+    const size_t count = shown->rows < KERNELS_MOST ? shown->rows : KERNELS_MOST;
     for (size_t i = 0; i < count; i++)
         columns[i + 1] = (relation_column){.heading = table_text(shown, i, "name"),
                                            .priority = i >= ON_NARROW_SCREENS};
     relation *rows = relation_create(columns, 1 + count);
-    for (size_t row = 0; row < data->tables[INPUTS_JUDGED].rows; row++) {
-        const char *input = table_text(&data->tables[INPUTS_JUDGED], row, "input");
-        relation_add(rows, as_text(input));
-        for (size_t i = 0; i < count; i++) {
-            const char *kernel = table_text(shown, i, "kernel");
-            error_sum sum = {.error = NAN};
-            for (size_t k = data->input_error_count; k-- > 0;) {
-                const input_error *own = &data->input_errors[k];
-                if (own->dtype == data->answer.dtype && strcmp(own->kernel, kernel) == 0 &&
-                    strcmp(own->input, input) == 0)
-                    sum = own->sum;
-            }
-            relation_add(rows, as_error(data, &sum));
-        }
+    for (size_t i = 0; i < errors->rows; i++) { /* one of each kernel after the other */
+        const error_sum sum = {.judged = (size_t)table_whole(errors, i, "judged"),
+                               .wrong = (size_t)table_whole(errors, i, "failed"),
+                               .error = table_real(errors, i, "error"),
+                               .at = table_whole(errors, i, "case_id")};
+        if (i % count == 0)
+            relation_add(rows, as_text(table_text(errors, i, "input")));
+        relation_add(rows, as_error(data, &sum));
     }
-    add_block(page, BLOCK_TABLE, TONE_NONE)->rows = rows;
+    document_table(page, rows);
 }
 
 /* The worst row of each kernel. */
@@ -517,86 +424,69 @@ static void add_worst_table(const report_data *data, document *page)
                          as_text(reproducible_stored(data->view->kernels, own->kernel)),
                          as_format("lnbench replay --case %lld", (long long)worst.id));
     }
-    add_block(page, BLOCK_TABLE, TONE_NONE)->rows = rows;
+    document_table(page, rows);
 }
 
 /* ---- what kernels did wrong ---- */
 
-/* What is wrong with each kernel, in words: "wrong-class on zeros, offset (3 cases); crashed (SIGSEGV) on normal (1 case)".
- * Of the inputs of a reason the first few are named, whatever convention or shape. */
-static void describe_wrongs(const report_data *data, bool limits, text_buffer *wrongs)
+/* An item for all kernels that did the same wrong: what is a fault, or else what is a limit of the types. In words:
+ * "wrong-class on zeros, offset (3 cases); crashed (SIGSEGV) on normal (1 case)". Of the inputs of a reason the first
+ * few are named, whatever convention or shape. */
+static void add_wrongs(const report_data *data, bool limits, document *page)
 {
     static const char sql[] =
-        "SELECT kernel, what, group_concat(iif(place <= ?5, input, NULL), ', ') AS named, "
-        "count(*) AS inputs, sum(cases) AS cases, max(most) AS most "
-        "FROM (SELECT kernel, what, input, count(*) AS cases, max(most) AS most, min(case_id) AS "
-        "first, row_number() OVER (PARTITION BY kernel, what ORDER BY min(case_id)) AS place "
-        "FROM (SELECT *, reason || iif(type_limited OR reason IN ('wrong-class', 'inaccurate'), "
-        "'', coalesce(' (' || nullif(detail, '') || ')', '')) AS what, "
+        "WITH wrong AS (SELECT *, reason || iif(type_limited OR reason IN ('wrong-class', "
+        "'inaccurate'), '', coalesce(' (' || nullif(detail, '') || ')', '')) AS what, "
         "(SELECT row_ulp_max FROM accuracies WHERE accuracies.case_id = judged.case_id) AS most "
         "FROM judged WHERE run = ?1 AND operation = ?2 AND types = ?3 AND "
-        "iif(?4, type_limited, failed)) "
-        "GROUP BY kernel, what, input ORDER BY kernel, what, first) "
-        "GROUP BY kernel, what ORDER BY min(first)";
+        "iif(?4, type_limited, failed)), "
+        "of_input AS (SELECT kernel, what, reason, input, count(*) AS cases, max(most) AS most, "
+        "min(case_id) AS first, row_number() OVER (PARTITION BY kernel, what ORDER BY "
+        "min(case_id)) AS place FROM wrong GROUP BY kernel, what, input ORDER BY kernel, what, "
+        "first), "
+        "of_reason AS (SELECT kernel, what || ' on ' || group_concat(iif(place <= ?5, input, "
+        "NULL), ', ') || iif(count(*) > ?5, ', ...', '') || format(' (%d case%s', sum(cases), "
+        "iif(sum(cases) = 1, '', 's')) || iif(reason = 'inaccurate' AND max(most) < 9e999, "
+        "', up to ' || number_short(max(most)) || ' row ULP', '') || ')' AS words "
+        "FROM of_input GROUP BY kernel, what ORDER BY kernel, min(first)), "
+        "of_kernel AS (SELECT kernel, group_concat(words, '; ') AS words, (SELECT min(id) FROM "
+        "cells WHERE run = ?1 AND cells.kernel = of_reason.kernel AND types = ?3) AS place "
+        "FROM of_reason GROUP BY kernel) "
+        "SELECT kernel, words FROM of_kernel ORDER BY min(place) OVER (PARTITION BY words), place";
     const standing_list *standings = &data->view->standings;
     stored_table found =
         store_ask(data->view->store, sql, "issii", data->view->run.id,
                   operation_name(view_operation(data->view)), dtype_name(data->answer.dtype),
                   (int64_t)limits, (int64_t)INPUTS_SHOWN);
-    for (size_t row = 0; row < found.rows; row++) {
-        const kernel_standing *own =
-            standing_of(standings, table_text(&found, row, "kernel"), data->answer.dtype);
-        const char *what = table_text(&found, row, "what");
-        const long long cases = table_whole(&found, row, "cases");
-        const double most = table_real(&found, row, "most"); /* row ULP */
-        char number[16];
-        if (!own)
+    text_buffer names = {0}, fault = {0};
+    for (size_t i = 0; i < found.rows; i++) {
+        const char *kernel = table_text(&found, i, "kernel"),
+                   *words = table_text(&found, i, "words");
+        const kernel_standing *own = standing_of(standings, kernel, data->answer.dtype);
+        stored_case first;
+        if (!names.length && !limits && own && own->role == ROLE_PLUGIN &&
+            store_case(data->view->store, own->fault, &first))
+            clean_format(&fault, FORM_PAGE, ". Case %lld (%s, %zux%zu, %s): %s",
+                         (long long)first.id, first.key.input, first.key.rows, first.key.hidden,
+                         first.key.convention, first.verdict.detail);
+        clean_format(&names, FORM_PAGE, "%s`%s`", names.length ? ", " : "", kernel);
+        if (strcmp(words, table_text(&found, i + 1, "words")) == 0)
             continue;
-        text_buffer *out = &wrongs[own - standings->standings];
-        clean_format(out, FORM_PAGE, "%s%s on %s%s (%lld case%s", out->length ? "; " : "", what,
-                     table_text(&found, row, "named"),
-                     table_whole(&found, row, "inputs") > INPUTS_SHOWN ? ", ..." : "", cases,
-                     cases == 1 ? "" : "s");
-        if (strcmp(what, verdict_reason(VERDICT_INACCURATE)) == 0 && isfinite(most))
-            text_format(out, ", up to %s row ULP", number_short(most, number));
-        text_add(out, ")");
-    }
-    stored_table_free(&found);
-}
-
-/* An item for all kernels that did the same wrong: what is a fault, or else what is a limit of the types. Returns how
- * many kernels that are. */
-static size_t add_wrongs(const report_data *data, bool limits, document *page)
-{
-    const standing_list *standings = &data->view->standings;
-    text_buffer *wrongs = allocate_zeroed(standings->count + 1, sizeof *wrongs);
-    size_t kernels = 0;
-    describe_wrongs(data, limits, wrongs);
-    for (size_t i = 0; i < standings->count; i++) {
-        text_buffer names = {0};
-        for (size_t j = i; j < standings->count && wrongs[i].length; j++)
-            if (j == i || (wrongs[j].length && strcmp(wrongs[i].bytes, wrongs[j].bytes) == 0)) {
-                clean_format(&names, FORM_PAGE, "%s`%s`", names.length ? ", " : "",
-                             standings->standings[j].kernel);
-                kernels++;
-                if (j > i)
-                    text_free(&wrongs[j]);
-            }
-        const kernel_standing *standing = &standings->standings[i];
-        stored_case fault;
-        if (standing->role == ROLE_PLUGIN && !limits && wrongs[i].length &&
-            store_case(data->view->store, standing->fault, &fault))
-            clean_format(&wrongs[i], FORM_PAGE, ". Case %lld (%s, %zux%zu, %s): %s",
-                         (long long)fault.id, fault.key.input, fault.key.rows, fault.key.hidden,
-                         fault.key.convention, fault.verdict.detail);
-        if (names.length)
-            document_add(page, BLOCK_ITEM, limits ? TONE_LIMIT : TONE_FAULT, "%-s: %-s.",
-                         names.bytes, wrongs[i].bytes);
+        document_add(page, ITEM, limits ? TONE_LIMIT : TONE_FAULT, "%-s: %s%-s.", names.bytes,
+                     words, fault.bytes ? fault.bytes : "");
         text_free(&names);
-        text_free(&wrongs[i]);
+        text_free(&fault);
     }
-    free(wrongs);
-    return kernels;
+    if (found.rows == 0 && limits)
+        document_add(page, PARAGRAPH, TONE_SOFT, "Nothing was found.");
+    else if (found.rows == 0)
+        document_add(
+            page, PARAGRAPH, TONE_GOOD,
+            table_whole(&data->tables[ABOUT], 0, "has_judged")
+                ? "No kernel broke its proven bound, gave NaN or infinity where it promises "
+                  "a number, crashed, hung or wrote where it must not."
+                : "No output was judged in this run.");
+    stored_table_free(&found);
 }
 
 /* ---- the sections of the page ---- */
@@ -609,9 +499,9 @@ static void add_figure(const report_data *data, const char *stem, document *page
         if (strcmp(chart->stem, stem) != 0)
             continue;
         if (!chart->reason[0])
-            add_block(page, BLOCK_FIGURE, TONE_NONE)->chart = chart;
+            document_figure(page, chart);
         else if (!data->note[0])
-            document_add(page, BLOCK_PARAGRAPH, TONE_SOFT, "%s Not drawn: %s.", chart->title,
+            document_add(page, PARAGRAPH, TONE_SOFT, "%s Not drawn: %s.", chart->title,
                          chart->reason);
     }
 }
@@ -631,7 +521,7 @@ static void add_sentence(const char *line, text_tone tone, document *page)
         text_add(&out, *line ? " " : "");
         line += *line != '\0';
     }
-    document_add(page, BLOCK_PARAGRAPH, tone, "%-s", out.bytes ? out.bytes : "");
+    document_add(page, PARAGRAPH, tone, "%-s", out.bytes ? out.bytes : "");
     text_free(&out);
 }
 
@@ -648,7 +538,7 @@ static void add_faults(const report_data *data, document *page)
             clean_format(&names, FORM_PAGE, "%s`%s`", names.length ? ", " : "", own->kernel);
     }
     if (faults)
-        document_add(page, BLOCK_PARAGRAPH, TONE_FAULT,
+        document_add(page, PARAGRAPH, TONE_FAULT,
                      "%zu kernel%s what %s: %-s%s. [Which, and on what inputs](#wrong)", faults,
                      faults == 1 ? " breaks" : "s break",
                      faults == 1 ? "it promises" : "they promise", names.bytes,
@@ -670,7 +560,7 @@ static void add_answer(const report_data *data, document *page)
     for (int kind = 0; kind < OPERATIONS; kind++)
         if (data->view->others & OPERATION_BIT(kind)) {
             const bool below = (all & (OPERATION_BIT(kind) - 1)) != 0;
-            document_add(page, BLOCK_PARAGRAPH, TONE_SOFT,
+            document_add(page, PARAGRAPH, TONE_SOFT,
                          "The run has %s too, on a page of its own: "
                          "[%s](%-s%-s%-sindex.html). The counts are of both.",
                          operations[kind]->title, operations[kind]->title,
@@ -688,7 +578,7 @@ static void add_answer(const report_data *data, document *page)
     add_faults(data, page);
     result_noise(&data->answer, &words); /* the terminal's line, where speeds are uncertain */
     if (words.bytes && words.bytes[0] == '!')
-        document_add(page, BLOCK_PARAGRAPH, TONE_FAULT, "%.*s", (int)strcspn(words.bytes + 2, "\n"),
+        document_add(page, PARAGRAPH, TONE_FAULT, "%.*s", (int)strcspn(words.bytes + 2, "\n"),
                      words.bytes + 2);
     text_free(&words);
     add_figure(data, "field", page);
@@ -703,10 +593,10 @@ static void add_details(const report_data *data, document *page)
                                               FOR_PEOPLE("fastest"),     OPTIONAL("GB/s"),
                                               FOR_PEOPLE("recommended"), OPTIONAL("GB/s")};
     document_section(page, "details", "Details");
-    document_add(page, BLOCK_FOLD, TONE_NONE,
+    document_add(page, FOLD, TONE_NONE,
                  "Which kernel at which hidden size; more charts: spread of errors, threads and "
                  "cold caches, other types");
-    document_add(page, BLOCK_PARAGRAPH, TONE_SOFT,
+    document_add(page, PARAGRAPH, TONE_SOFT,
                  "Fastest: at any error. Recommended: the fastest within 2 row ULP. With ≈ another "
                  "kernel may be as fast: its 95 %% interval overlaps.");
     relation *sizes = relation_create(COLUMNS(columns));
@@ -714,7 +604,7 @@ static void add_details(const report_data *data, document *page)
         const stored_cell *cell = &data->tables[SIZES].cells[i];
         relation_add(sizes, cell->kind == CELL_TEXT ? as_text(cell->text) : as_figure(cell->real));
     }
-    add_block(page, BLOCK_TABLE, TONE_NONE)->rows = sizes;
+    document_table(page, sizes);
     for (size_t i = 0; i < data->chart_count; i++) {
         bool was_shown = false;
         for (size_t j = 0; j < sizeof shown / sizeof *shown; j++)
@@ -722,20 +612,18 @@ static void add_details(const report_data *data, document *page)
         if (!was_shown)
             add_figure(data, data->charts[i].stem, page);
     }
-    add_block(page, BLOCK_FOLD_END, TONE_NONE);
-    document_add(page, BLOCK_FOLD, TONE_NONE, "Every kernel%s%s",
-                 data->tables[SHAPE].rows ? " at " : "",
+    document_fold_end(page);
+    document_add(page, FOLD, TONE_NONE, "Every kernel%s%s", data->tables[SHAPE].rows ? " at " : "",
                  table_text(&data->tables[SHAPE], 0, "words"));
     add_kernels_table(data, page);
-    add_block(page, BLOCK_FOLD_END, TONE_NONE);
-    document_add(page, BLOCK_FOLD, TONE_NONE,
+    document_fold_end(page);
+    document_add(page, FOLD, TONE_NONE,
                  "Errors by input: the largest row ULP on each family of rows");
     add_inputs_table(data, page);
-    add_block(page, BLOCK_FOLD_END, TONE_NONE);
-    document_add(page, BLOCK_FOLD, TONE_NONE,
-                 "The worst row of each kernel, and how to run it again");
+    document_fold_end(page);
+    document_add(page, FOLD, TONE_NONE, "The worst row of each kernel, and how to run it again");
     add_worst_table(data, page);
-    add_block(page, BLOCK_FOLD_END, TONE_NONE);
+    document_fold_end(page);
 }
 
 /* The terms of the page, each in one sentence. */
@@ -758,10 +646,10 @@ static void add_how_to_read(document *page)
         {"reproducible", "what the bits of a row depend on: `row` the row alone, `isa` not even on "
                          "the instruction set, `run` on more; in brackets: promised, not measured"},
     };
-    document_add(page, BLOCK_FOLD, TONE_NONE, "How to read the figures");
+    document_add(page, FOLD, TONE_NONE, "How to read the figures");
     for (size_t i = 0; i < sizeof terms / sizeof *terms; i++)
-        document_add(page, BLOCK_ITEM, TONE_NONE, "**%-s**: %-s.", terms[i][0], terms[i][1]);
-    add_block(page, BLOCK_FOLD_END, TONE_NONE);
+        document_add(page, ITEM, TONE_NONE, "**%-s**: %-s.", terms[i][0], terms[i][1]);
+    document_fold_end(page);
 }
 
 /* The command, the seed and the machine, so that a reader can measure it again or check the errors. */
@@ -775,11 +663,11 @@ static void add_repeat(const report_data *data, document *page)
     for (size_t i = 0; i < machine->count; i++)
         relation_row(facts, as_text(machine->facts[i].name), as_text(machine->facts[i].value));
     document_section(page, "repeat", "How to repeat it");
-    add_block(page, BLOCK_CODE, TONE_NONE)->text =
-        allocate_copy(run->command_line, strlen(run->command_line) + 1);
+    clean_format(&page->html, FORM_MARKUP, "<pre>%s</pre>\n", run->command_line);
+    clean_format(&page->markdown, FORM_LINE, "    %s\n\n", run->command_line);
     view_add_coverage(data->view, &cases);
     document_add(
-        page, BLOCK_PARAGRAPH, TONE_NONE,
+        page, PARAGRAPH, TONE_NONE,
         "Seed %llu, plan %s, commit %.12s%s%s. With this seed the inputs and the order of the "
         "measurements are the same: errors agree to the bit, times as far as the machine "
         "does. The page holds the run: `lnbench report --verify index.html` derives the errors "
@@ -788,15 +676,15 @@ static void add_repeat(const report_data *data, document *page)
         cases.length ? "; cases: " : "", cases.length ? cases.bytes : "");
     text_free(&cases);
     document_add(
-        page, BLOCK_PARAGRAPH, TONE_NONE,
+        page, PARAGRAPH, TONE_NONE,
         "The folder of `--out` has the figures behind each chart, in `data`, and each chart as PNG "
         "and PDF. `lnbench export --run %lld --format tsv` writes every case with all its "
         "figures, `--format db --out run.db` the whole run: each repetition, judged row and "
         "histogram of errors, the worst rows and the machine.",
         (long long)run->id);
-    document_add(page, BLOCK_FOLD, TONE_NONE, "The machine and the build");
-    add_block(page, BLOCK_TABLE, TONE_NONE)->rows = facts;
-    add_block(page, BLOCK_FOLD_END, TONE_NONE);
+    document_add(page, FOLD, TONE_NONE, "The machine and the build");
+    document_table(page, facts);
+    document_fold_end(page);
     add_how_to_read(page);
 }
 
@@ -804,28 +692,22 @@ static void add_repeat(const report_data *data, document *page)
 static void add_title(const report_data *data, document *page)
 {
     const char *hypervisor = fact_of(data, "hypervisor"), *cores = fact_of(data, "cores");
-    text_buffer words = {0};
+    text_buffer *words = &page->subtitle;
     if (data->tables[ABOUT].rows)
-        text_format(&words, "%s; ", table_text(&data->tables[ABOUT], 0, "words"));
-    text_add(&words, fact_of(data, "cpu_model"));
+        text_format(words, "%s; ", table_text(&data->tables[ABOUT], 0, "words"));
+    text_add(words, fact_of(data, "cpu_model"));
     if (strcmp(cores, "unknown") != 0)
-        text_format(&words, ", %s core%s", cores, strcmp(cores, "1") == 0 ? "" : "s");
+        text_format(words, ", %s core%s", cores, strcmp(cores, "1") == 0 ? "" : "s");
     if (strcmp(hypervisor, "unknown") != 0 && strcmp(hypervisor, "none") != 0)
-        text_add(&words, ", in a virtual machine");
-    text_format(&words, "; %s; ", fact_of(data, "compiler"));
-    int64_t named = 0;
-    for (size_t i = 0; i < data->tables[LOOKS].rows; i++) {
-        int64_t look = table_whole(&data->tables[LOOKS], i, "look");
-        if (table_whole(&data->tables[LOOKS], i, "kind") == LOOK_PEER && look != named)
-            text_format(&words, "%s; ", table_text(&data->tables[LOOKS], i, "name"));
-        named = look;
-    }
-    text_format(&words, "commit %.12s; %.10s; run %lld", fact_of(data, "git_commit"),
+        text_add(words, ", in a virtual machine");
+    text_format(words, "; %s; ", fact_of(data, "compiler"));
+    for (size_t i = 0; i < data->tables[PEERS].rows; i++)
+        text_format(words, "%s; ", table_text(&data->tables[PEERS], i, "name"));
+    text_format(words, "commit %.12s; %.10s; run %lld", fact_of(data, "git_commit"),
                 data->view->run.started, (long long)data->view->run.id);
     snprintf(page->title, sizeof page->title, "%s: which kernel is fast, which is wrong",
              operations[view_operation(data->view)]->title);
-    snprintf(page->subtitle, sizeof page->subtitle, "%.390s", words.bytes ? words.bytes : "");
-    text_free(&words);
+    clean_format(&page->markdown, FORM_MARKDOWN, "# %s\n\n%s\n\n", page->title, words->bytes);
 }
 
 /* The page: what most readers want to know stands first. */
@@ -834,7 +716,7 @@ static void make_page(const report_data *data, document *page)
     add_title(data, page);
     add_answer(data, page);
     if (data->note[0])
-        document_add(page, BLOCK_PARAGRAPH, TONE_FAULT, "Charts are missing: %s.", data->note);
+        document_add(page, PARAGRAPH, TONE_FAULT, "Charts are missing: %s.", data->note);
     document_section(page, "names", "The kernels by name");
     add_names_table(data, page);
     document_section(page, "speed", "Speed");
@@ -848,20 +730,13 @@ static void make_page(const report_data *data, document *page)
         add_figure(data, "conventions", page);
     }
     document_section(page, "wrong", "What went wrong");
-    if (add_wrongs(data, false, page) == 0)
-        document_add(
-            page, BLOCK_PARAGRAPH, TONE_GOOD,
-            table_whole(&data->tables[ABOUT], 0, "has_judged")
-                ? "No kernel broke its proven bound, gave NaN or infinity where it promises "
-                  "a number, crashed, hung or wrote where it must not."
-                : "No output was judged in this run.");
-    document_add(page, BLOCK_FOLD, TONE_NONE,
-                 "Limits: where no kernel of these types can be right");
-    if (add_wrongs(data, true, page) == 0)
-        document_add(page, BLOCK_PARAGRAPH, TONE_SOFT, "Nothing was found.");
-    add_block(page, BLOCK_FOLD_END, TONE_NONE);
+    add_wrongs(data, false, page);
+    document_add(page, FOLD, TONE_NONE, "Limits: where no kernel of these types can be right");
+    add_wrongs(data, true, page);
+    document_fold_end(page);
     add_details(data, page);
     add_repeat(data, page);
+    text_add(&page->html, "</section>\n");
 }
 
 /* ---- what charts and page read ---- */
@@ -869,7 +744,7 @@ static void make_page(const report_data *data, document *page)
 /* The case of a kernel at the shape that ranks; 0: it was not timed there. */
 static int64_t case_of(const answer_row *row)
 {
-    return row && row->at_key ? row->at_key->id : 0;
+    return row ? row->ranked->case_id : 0;
 }
 
 /* What the queries read of the answer, which says nothing of another type than its own. untold: the cases that nobody
@@ -942,10 +817,6 @@ static void prepare_type(report_data *data, ln_type type, const char *directory)
     store_script(store, charts_shown_sql);
     for (size_t i = 0; i < TABLES && !other[0]; i++)
         data->tables[i] = store_get_table(store, table_names[i]);
-    if (!other[0] && data->tables[ABOUT].rows > 0)
-        data->input_error_count = store_input_errors(
-            store, run->id, table_text(&data->tables[ABOUT], 0, "judged_convention"),
-            &data->input_errors);
     for (size_t i = 0; i < chart_count; i++) {
         report_chart *chart = &data->charts[data->chart_count];
         if (!chart_list[i].of_report)
@@ -997,8 +868,8 @@ static void write_pages(const report_data *data, const char *plots_directory, co
 {
     char generator[100];
     machine_facts here;
-    document page = {.run = run, .generator = generator};
-    text_buffer html = {0}, markdown = {0};
+    document page = {.directory = directory};
+    text_buffer html = {0};
     machine_read(&here);
     snprintf(generator, sizeof generator, "lnbench %.20s %.12s%s",
              machine_fact_value(&here, "lnbench_version"), machine_fact_value(&here, "git_commit"),
@@ -1007,14 +878,12 @@ static void write_pages(const report_data *data, const char *plots_directory, co
     make_page(data, &page);
     report_path(result->index_html, directory, "index", ".html");
     report_path(result->markdown, directory, "report", ".md");
-    document_html(&page, plots_directory, directory, &html);
+    add_frame(&page, plots_directory, generator, run, &html);
     if (run)
         page_run_end(&html);
     write_whole_file(result->index_html, &html);
+    write_whole_file(result->markdown, &page.markdown);
     text_free(&html);
-    document_markdown(&page, &markdown);
-    write_whole_file(result->markdown, &markdown);
-    text_free(&markdown);
     document_free(&page);
 }
 
@@ -1040,7 +909,6 @@ report_result report_write(const run_view *view, const char *plots_directory, co
     for (size_t i = 0; i < TABLES; i++)
         stored_table_free(&data.tables[i]);
     answer_free(&data.answer);
-    free(data.input_errors);
     return result;
 }
 

@@ -161,17 +161,18 @@ static void choose_table(short_table *table, const run_answer *answer, const res
 /* ---- cells ---- */
 
 /* By how much the time over the roof's changed; "=" where the intervals meet. */
-static relation_value as_change(const answer_row *row, const result_look *look)
+static relation_value as_change(const short_table *table, const answer_row *row)
 {
-    const stored_case *own = row->at_key;
+    const case_key *key = &table->answer->columns[table->answer->key].key;
+    const result_look *look = table->look;
+    const speed_figures *own = row->at_key;
     if (!own)
         return as_text(NULL);
-    const case_key *key = &own->key;
     stored_table base = store_ask(
         look->baseline,
         "SELECT copy_ratio, copy_ratio_lo, copy_ratio_hi FROM timed WHERE run = ?1 AND kernel = ?2 "
         "AND rows = ?3 AND hidden = ?4 AND cache = ?5 AND threads = ?6 AND convention = ?7",
-        "isiisis", look->baseline_run, key->kernel, (int64_t)key->rows, (int64_t)key->hidden,
+        "isiisis", look->baseline_run, row->kernel, (int64_t)key->rows, (int64_t)key->hidden,
         cache_name(key->cache), (int64_t)key->threads, key->convention);
     const double ratio = table_real(&base, 0, "copy_ratio"),
                  lo = table_real(&base, 0, "copy_ratio_lo"),
@@ -180,9 +181,9 @@ static relation_value as_change(const answer_row *row, const result_look *look)
     stored_table_free(&base);
     if (!known)
         return as_text(NULL);
-    if (own->speed.copy_ratio_lo <= hi && lo <= own->speed.copy_ratio_hi)
+    if (own->copy_ratio_lo <= hi && lo <= own->copy_ratio_hi)
         return as_text("=");
-    return as_format("%+.0f %%", 100 * (own->speed.copy_ratio / ratio - 1));
+    return as_format("%+.0f %%", 100 * (own->copy_ratio / ratio - 1));
 }
 
 /* Largest row ULP in words. */
@@ -198,21 +199,20 @@ static void add_row(relation *made, const short_table *table, const answer_row *
     char number[16];
     relation_row(made, as_text(answer_role_word(table->answer, row)), as_text(row->label));
     for (size_t i = 0; i < table->shape_count; i++) {
-        const stored_case *cell = row->cells[table->shapes[i]];
-        const speed_figures *speed = cell ? &cell->speed : NULL;
+        const speed_figures *speed = &row->cells[table->shapes[i]];
         relation_add(made,
-                     speed && !isnan(speed->copy_ratio)
+                     speed->repetitions && !isnan(speed->copy_ratio)
                          ? as_format("%.0f ±%.0f%s", 100 * speed->copy_ratio,
                                      fmax(1, 50 * (speed->copy_ratio_hi - speed->copy_ratio_lo)),
                                      answer_spread(speed) > SPEED_NOISY ? "!" : "")
                          : as_text(NULL));
     }
     if (table->gbps)
-        relation_add(made, as_figure(row->at_key ? row->at_key->speed.gbps : NAN));
+        relation_add(made, as_figure(row->at_key ? row->at_key->gbps : NAN));
     if (table->speedup)
         relation_add(made, as_text(answer_times(row->speedup, number)));
     if (table->change)
-        relation_add(made, as_change(row, table->look));
+        relation_add(made, as_change(table, row));
     if (table->errors)
         relation_row(made, as_error(table->answer, &errors[SCOPE_ORDINARY]),
                      as_error(table->answer, &errors[SCOPE_ANY]),
@@ -238,9 +238,9 @@ static relation *make_relation(const short_table *table)
     relation_row(made, as_text(""), as_text("copy, GB/s"));
     for (size_t i = 0; i < table->shape_count; i++)
         relation_add(made,
-                     as_format("%s%s", number_short(columns[table->shapes[i]].copy.gbps, number),
+                     as_format("%s%s", number_short(columns[table->shapes[i]].copy_gbps, number),
                                roof_mark(columns[table->shapes[i]].key.kernel)));
-    relation_add(made, as_figure(columns[table->answer->key].copy.gbps));
+    relation_add(made, as_figure(columns[table->answer->key].copy_gbps));
     for (size_t i = table->gbps + 1; i < table->column_count; i++)
         relation_add(made, as_text(""));
     return made;
@@ -430,12 +430,12 @@ static void add_noise(const short_table *table, text_buffer *out)
     double widest = 0; /* half an interval, as a share of the speed */
     for (size_t i = 0; i < table->row_count; i++)
         for (size_t j = 0; j < table->shape_count; j++) {
-            const stored_case *cell = table->rows[i]->cells[table->shapes[j]];
-            if (!cell || isnan(cell->speed.copy_ratio))
+            const speed_figures *cell = &table->rows[i]->cells[table->shapes[j]];
+            if (!cell->repetitions || isnan(cell->copy_ratio))
                 continue;
             speeds++;
-            wide += answer_spread(&cell->speed) > SPEED_NOISY;
-            widest = fmax(widest, answer_spread(&cell->speed));
+            wide += answer_spread(cell) > SPEED_NOISY;
+            widest = fmax(widest, answer_spread(cell));
         }
     if (wide > 0)
         text_format(

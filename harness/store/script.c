@@ -217,6 +217,7 @@ typedef enum function_kind {
     ROUGH_LIMIT,
     ERROR_CLASS,
     ERROR_WORDS_OF,
+    NUMBER_SHORT,
     AFFINE,
     APART_ULP,
     APART_RELATIVE,
@@ -283,6 +284,9 @@ static void answer(sqlite3_context *context, int count, sqlite3_value **values)
         verdict_from_words(text_at(values[2]), text_at(values[3]), &verdict.kind);
         give_text(context, error_in_words(real_at(values[0]), type_at(values[1]), &verdict, words));
         return;
+    case NUMBER_SHORT:
+        give_text(context, number_short(real_at(values[0]), words));
+        return;
     case AFFINE:
         if (convention_parse(text_at(values[0]), &convention, &ignored))
             sqlite3_result_int(context, convention.operation == LN_OPERATION_RMSNORM
@@ -311,6 +315,7 @@ void store_add_functions(const result_store *store)
         {"rough_limit", 1, ROUGH_LIMIT},         /* types */
         {"error_class", 3, ERROR_CLASS},         /* judged, error, types */
         {"error_words", 4, ERROR_WORDS_OF}, /* error, types, and verdict and reason of its case */
+        {"number_short", 1, NUMBER_SHORT},  /* three significant digits */
         {"affine", 1, AFFINE},              /* convention: the form of its parameters as a number */
         {"apart_ulp", 4, APART_ULP},        /* convention, another, hidden, std */
         {"apart_relative", 4, APART_RELATIVE}, /* the same */

@@ -20,7 +20,7 @@ speed_figures speed_of_case(const stored_cases *cases, size_t index);
 
 /* How many times as long as `base` a case takes: both timed in the same rounds, the ratios summed
  * up and resampled as above. An interval that contains 1 does not tell the two apart. NaN where no round has both. */
-interval_estimate speed_of_pair(const stored_cases *cases, size_t index, size_t base);
+interval_estimate speed_of_pair(const stored_case *own, const stored_case *base);
 
 /* How much longer than its roof a case took, as logarithms, process by process: what two runs are
  * compared by. Where no roof was measured beside it, the logarithms of its times. */

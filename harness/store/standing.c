@@ -7,14 +7,6 @@
 #include "store/internal.h"
 #include <math.h>
 
-#define SUM_FIELDS_AT(type, place)                                                                 \
-    FIELD_AT(COUNT, type, "judged", place judged), FIELD_AT(COUNT, type, "failed", place wrong),   \
-        FIELD_AT(COUNT, type, "type_limited", place limited),                                      \
-        FIELD_AT(COUNT, type, "has_correct_digits", place usable),                                 \
-        FIELD_AT(COUNT, type, "checked", place checked),                                           \
-        FIELD_AT(COUNT, type, "apart", place apart), FIELD_AT(REAL, type, "error", place error),   \
-        FIELD_AT(COUNT, type, "case_id", place at)
-
 standing_list store_standings(result_store *store, int64_t run)
 {
     static const record_field fields[] = {FIELD(NAME, kernel_standing, kernel),
@@ -24,9 +16,17 @@ standing_list store_standings(result_store *store, int64_t run)
                                           FIELD(FLAG, kernel_standing, rounded),
                                           FIELD(COUNT, kernel_standing, fault),
                                           WORD_FIELD(kernel_standing, operation, operation_names)};
-    static const record_field sum_fields[] = {SUM_FIELDS_AT(error_sum, )};
+    static const record_field sum_fields[] = {
+        FIELD(COUNT, error_sum, judged),
+        FIELD_AT(COUNT, error_sum, "failed", wrong),
+        FIELD_AT(COUNT, error_sum, "type_limited", limited),
+        FIELD_AT(COUNT, error_sum, "has_correct_digits", usable),
+        FIELD(COUNT, error_sum, checked),
+        FIELD(COUNT, error_sum, apart),
+        FIELD(REAL, error_sum, error),
+        FIELD_AT(COUNT, error_sum, "case_id", at)};
     static const char *const scopes[] = {"all", "any", "ordinary", "edge_case", "adversarial"};
-    sqlite3_stmt *statement = store_bound(store, standing_sql, "is", run, "");
+    sqlite3_stmt *statement = store_bound(store, standing_sql, "i", run);
     standing_list list = {0};
     while (store_next(store, statement)) {
         kernel_standing read = {0};
@@ -173,16 +173,6 @@ int64_t store_timed_run(result_store *store, const recommend_wanted *wanted, con
 }
 
 /* ---- errors ---- */
-
-size_t store_input_errors(result_store *store, int64_t run, const char *convention,
-                          input_error **errors)
-{
-    static const record_field fields[] = {
-        FIELD(NAME, input_error, kernel), WORD_FIELD(input_error, dtype, dtype_names),
-        FIELD_AT(NAME, input_error, "scope", input), SUM_FIELDS_AT(input_error, sum.)};
-    return store_list(store, store_bound(store, standing_sql, "is", run, convention),
-                      sizeof **errors, FIELDS(fields), errors);
-}
 
 double error_rough_limit(ln_type type)
 {

@@ -109,15 +109,6 @@ const ranked_kernel *ranked_of(const kernel_ranking *ranking, const char *kernel
  * the library's calls and ran the conformance tests. 0: none. wanted->run is not looked at. */
 int64_t store_timed_run(result_store *store, const recommend_wanted *wanted, const char *machine);
 
-/* Of each kernel and input that were judged under a convention; returns how many, free(*errors). */
-typedef struct input_error {
-    char kernel[NAME_MAX_LENGTH], input[INPUT_MAX_LENGTH];
-    ln_type dtype;
-    error_sum sum;
-} input_error;
-size_t store_input_errors(result_store *store, int64_t run, const char *convention,
-                          input_error **errors);
-
 /* How wrong a kernel is at worst. */
 typedef enum error_class {
     ERROR_UNKNOWN, /* not judged */

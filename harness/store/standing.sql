@@ -1,10 +1,9 @@
 -- What a run says of the errors of each of its kernels (recommended.sql: which one to call). A row a kernel, its
 -- type and a scope of its judged cases: 'all' but adversarial rows; of these 'ordinary' (normal rows), 'edge_case'
--- and 'any' (no edge case); 'adversarial'. With a convention the scopes are the inputs that were judged under it.
--- ?1 run, ?2 convention or ''.
+-- and 'any' (no edge case); 'adversarial'. ?1 run.
 WITH scopes (scope) AS (VALUES ('all'), ('any'), ('ordinary'), ('edge_case'), ('adversarial')),
 sums AS MATERIALIZED (
-    SELECT kernel, types, iif(?2 = '', scope, input) AS scope, count(*) AS judged,
+    SELECT kernel, types, scope, count(*) AS judged,
            count(*) FILTER (WHERE failed) AS failed,
            count(*) FILTER (WHERE type_limited) AS type_limited,
            count(*) FILTER (WHERE has_correct_digits) AS has_correct_digits,
@@ -18,7 +17,7 @@ sums AS MATERIALIZED (
                       WHEN 'edge_case' THEN NOT adversarial AND edge_case
                       WHEN 'any' THEN NOT adversarial AND NOT edge_case
                       ELSE NOT adversarial END
-    WHERE run = ?1 AND ?2 IN ('', convention) AND (?2 = '' OR scope = 'all')
+    WHERE run = ?1
     GROUP BY 1, 2, 3),
 own AS (
     SELECT kernel, types, operation, min(id) AS place,

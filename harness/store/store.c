@@ -596,7 +596,28 @@ bool store_case(result_store *store, int64_t id, stored_case *found)
     return true;
 }
 
-/* Those whose numbers a statement gives, with their repetitions (ended: of ended processes alone). */
+/* Reads the repetitions of a case (ended: of the run's ended processes alone). */
+static void read_repetitions(result_store *store, int64_t run, bool ended, stored_case *found)
+{
+    if (found->repetition_count)
+        found->repetition_count = store_list(
+            store,
+            store_bound(store,
+                        "SELECT * FROM repetitions WHERE case_id = ?2 AND (NOT ?3 OR " FINISHED
+                        ") ORDER BY process, repetition",
+                        "iii", run, found->id, (int64_t)ended),
+            sizeof *found->repetitions, FIELDS(repetition_fields), &found->repetitions);
+}
+
+bool store_timed_case(result_store *store, int64_t id, stored_case *found)
+{
+    const bool is_there = store_case(store, id, found);
+    if (is_there)
+        read_repetitions(store, 0, false, found);
+    return is_there;
+}
+
+/* Those whose numbers a statement gives, with their repetitions. */
 static stored_cases read_cases(result_store *store, sqlite3_stmt *ids, int64_t run, bool ended)
 {
     stored_cases cases = {0};
@@ -604,14 +625,7 @@ static stored_cases read_cases(result_store *store, sqlite3_stmt *ids, int64_t r
     while (store_next(store, ids)) {
         if (!store_case(store, sqlite3_column_int64(ids, 0), &found))
             continue;
-        if (found.repetition_count)
-            found.repetition_count = store_list(
-                store,
-                store_bound(store,
-                            "SELECT * FROM repetitions WHERE case_id = ?2 AND (NOT ?3 OR " FINISHED
-                            ") ORDER BY process, repetition",
-                            "iii", run, found.id, (int64_t)ended),
-                sizeof *found.repetitions, FIELDS(repetition_fields), &found.repetitions);
+        read_repetitions(store, run, ended, &found);
         cases.cases = allocate_room(cases.cases, cases.count, sizeof *cases.cases);
         cases.cases[cases.count++] = found;
     }

@@ -171,6 +171,8 @@ int64_t store_run_of_case(result_store *store, int64_t id);
 stored_cases store_cases(result_store *store, int64_t run);
 /* One, without its repetitions; false: it has no result. */
 bool store_case(result_store *store, int64_t id, stored_case *found);
+/* The same with its repetitions: free(found->repetitions). */
+bool store_timed_case(result_store *store, int64_t id, stored_case *found);
 /* Cases that a process timed (-1: any), with their repetitions (ended: of ended processes alone). */
 stored_cases store_timed_cases(result_store *store, int64_t run, int64_t process, bool ended);
 

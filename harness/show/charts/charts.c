@@ -217,7 +217,7 @@ static program_result gnuplot_end(gnuplot_job *job)
 }
 
 enum { FORMATS = 3 };
-static const char *const formats[FORMATS] = {"svg", "png", "pdf"};
+static const char *const formats[FORMATS] = {".svg", ".png", ".pdf"};
 
 /* As many drawings at once as there are processors, begun in order. Where gnuplot is missing, or
  * hangs, the rest is not tried. */
@@ -240,44 +240,48 @@ static void run_jobs(gnuplot_job *jobs, size_t count, const char *plots_director
     }
 }
 
-void charts_draw(report_chart *charts, size_t count, const char *plots_directory,
-                 const char *folder)
+/* A chart is there when all of its formats are, the first so many; else its reason says what went wrong. */
+static void draw_formats(report_chart *charts, size_t count, size_t format_count,
+                         const char *plots_directory, const char *folder)
 {
     arena memory = {0};
-    gnuplot_job *jobs = arena_new(&memory, gnuplot_job, count * FORMATS);
+    gnuplot_job *jobs = arena_new(&memory, gnuplot_job, count * format_count);
     size_t wanted = 0;
     for (size_t i = 0; i < count; i++)
-        for (size_t f = 0; f < FORMATS && !charts[i].reason[0]; f++)
+        for (size_t f = 0; f < format_count && !charts[i].reason[0]; f++)
             jobs[wanted++] = (gnuplot_job){.stem = charts[i].stem,
                                            .script = charts[i].kind->stem,
-                                           .format = formats[f],
+                                           .format = formats[f] + 1,
                                            .folder = folder};
     run_jobs(jobs, wanted, plots_directory, &memory);
-    /* A chart is there when all of its formats are; else its reason says what went wrong. */
     for (size_t i = 0, job = 0; i < count; i++) {
         report_chart *chart = &charts[i];
-        const size_t end = job + (chart->reason[0] ? 0 : FORMATS);
+        const size_t end = job + (chart->reason[0] ? 0 : format_count);
         for (; job < end; job++)
             if (jobs[job].result != PROGRAM_DONE && !chart->reason[0]) {
                 chart->lost = jobs[job].result != PROGRAM_ABSENT;
                 text_copy(chart->reason, sizeof chart->reason, jobs[job].note);
             }
     }
+    arena_free(&memory);
+}
+
+void charts_draw(report_chart *charts, size_t count, const char *plots_directory,
+                 const char *folder)
+{
+    /* Of an earlier report, which may have had others. */
+    for (size_t i = 0; i < chart_count; i++)
+        for (int type = LN_F32 - 1; type <= LN_F16; type++)
+            for (size_t f = 0; f < FORMATS; f++) {
+                char stem[STEM_LENGTH], path[512];
+                snprintf(stem, sizeof stem, "%s%s%s", chart_list[i].stem, type < LN_F32 ? "" : "_",
+                         type < LN_F32 ? "" : dtype_name((ln_type)type));
+                report_path(path, folder, stem, formats[f]);
+                unlink(path);
+            }
+    draw_formats(charts, count, FORMATS, plots_directory, folder);
     if (interrupted())
         die(EXIT_CODE_INTERRUPTED, "interrupted: lnbench report draws what is stored");
-    /* Drawings of an earlier report, which this one does not have. */
-    for (size_t i = 0; i < chart_count; i++)
-        for (int type = LN_F32 - 1; type <= LN_F16; type++) {
-            const char *stem = chart_list[i].stem;
-            bool drawn = false;
-            if (type >= LN_F32)
-                stem = arena_format(&memory, "%s_%s", stem, dtype_name((ln_type)type));
-            for (size_t k = 0; k < count; k++)
-                drawn = drawn || (!charts[k].reason[0] && strcmp(charts[k].stem, stem) == 0);
-            for (size_t f = 0; f < FORMATS && !drawn; f++)
-                unlink(arena_format(&memory, "%s/%s.%s", folder, stem, formats[f]));
-        }
-    arena_free(&memory);
 }
 
 enum { ALONE = 2 }; /* of the formats */
@@ -290,70 +294,62 @@ static const chart_kind *kind_named(const char *name)
     die(EXIT_CODE_USAGE, "--draw '%.60s': no such chart (docs/publish.md lists them)", name);
 }
 
-/* Draws until gnuplot fails on one, whose job this is then; prints the paths. */
-static void draw_stems(const char *folder, const word_list *stems, const char *script,
-                       size_t format_count, bool remove_old, const output_file *out)
+/* Draws charts that are no part of a report, and prints the paths of their drawings. */
+static void draw_alone(report_chart *charts, size_t count, size_t format_count, const char *folder,
+                       const output_file *out)
 {
-    char plots[1024];
-    arena memory = {0};
-    gnuplot_job job = {.result = PROGRAM_DONE};
+    char plots[1024], path[512];
     own_path(OWN_PLOTS, plots, sizeof plots);
-    size_t count = format_count * stems->count, drawn = 0;
-    while (drawn < count && job.result == PROGRAM_DONE) {
-        job = (gnuplot_job){.stem = stems->words[drawn / format_count],
-                            .script = script,
-                            .format = formats[drawn % format_count],
-                            .folder = folder};
-        gnuplot_start(&job, plots, &memory);
-        drawn += gnuplot_end(&job) == PROGRAM_DONE;
-    }
-    for (size_t i = 0; i < count; i++) {
-        const char *path = arena_format(&memory, "%s/%s.%s", folder, stems->words[i / format_count],
-                                        formats[i % format_count]);
-        if (job.result == PROGRAM_DONE)
+    draw_formats(charts, count, format_count, plots, folder);
+    for (size_t i = 0; i < count; i++)
+        for (size_t f = 0; f < format_count && !charts[i].reason[0]; f++) {
+            report_path(path, folder, charts[i].stem, formats[f]);
             output_aside(out, "chart   %s", path);
-        else if (i >= drawn && remove_old)
-            unlink(path);
-    }
-    arena_free(&memory);
-    if (job.result == PROGRAM_ABSENT)
-        output_note("no chart: %s (the tables are in %s/data)", job.note, folder);
-    else if (job.result != PROGRAM_DONE)
-        die(interrupted() ? EXIT_CODE_INTERRUPTED : EXIT_CODE_ENVIRONMENT,
-            "no chart %s: %s (the tables are in %s/data)", job.stem, job.note, folder);
+        }
+    for (size_t i = 0; i < count; i++)
+        if (charts[i].lost)
+            die(interrupted() ? EXIT_CODE_INTERRUPTED : EXIT_CODE_ENVIRONMENT,
+                "no chart %s: %s (the tables are in %s/data)", charts[i].stem, charts[i].reason,
+                folder);
+    if (charts[0].reason[0])
+        output_note("no chart: %s (the tables are in %s/data)", charts[0].reason, folder);
 }
 
 void charts_draw_alone(const char *name, size_t count, chart_input *put, const void *what,
                        const char *directory, const output_file *out)
 {
     const chart_kind *kind = kind_named(name);
-    word_list stems = {0};
+    const size_t drawings = count ? count : 1;
+    report_chart *charts = allocate_zeroed(drawings, sizeof *charts);
     machine_facts machine = {0};
-    char mark[24] = "", data[512], made_on[256];
-    report_path(data, directory, "data", "");
-    make_directories(data);
+    char mark[24] = "", path[512], made_on[256];
+    report_path(path, directory, "data", "");
+    make_directories(path);
     machine_read(&machine);
     snprintf(made_on, sizeof made_on, "%.200s | commit %.12s",
              machine_fact_value(&machine, "cpu_model"), machine_fact_value(&machine, "git_commit"));
     machine_free(&machine);
-    for (size_t i = 0; i < (count ? count : 1); i++) {
-        report_chart chart;
+    for (size_t i = 0; i < drawings; i++) {
         result_store *store = store_open_memory();
         if (count)
             snprintf(mark, sizeof mark, "%zu", i + 1);
         put(store, what, i, made_on);
-        chart_prepare(store, kind, mark, made_on, directory, &chart);
+        chart_prepare(store, kind, mark, made_on, directory, &charts[i]);
         store_close(store);
-        if (chart.reason[0])
-            die(EXIT_CODE_ENVIRONMENT, "%s", chart.reason);
-        word_list_add(&stems, chart.stem);
+        if (charts[i].reason[0])
+            die(EXIT_CODE_ENVIRONMENT, "%s", charts[i].reason);
+        for (size_t f = 0; f < ALONE; f++) { /* of earlier tables */
+            report_path(path, directory, charts[i].stem, formats[f]);
+            unlink(path);
+        }
     }
-    draw_stems(directory, &stems, kind->stem, ALONE, true, out);
-    word_list_free(&stems);
+    draw_alone(charts, drawings, ALONE, directory, out);
+    free(charts);
 }
 
 void charts_draw_again(const char *name, const char *directory, const output_file *out)
 {
-    const word_list stems = {&name, 1};
-    draw_stems(directory, &stems, kind_named(name)->stem, FORMATS, false, out);
+    report_chart chart = {.kind = kind_named(name)};
+    snprintf(chart.stem, sizeof chart.stem, "%s", name);
+    draw_alone(&chart, 1, FORMATS, directory, out);
 }

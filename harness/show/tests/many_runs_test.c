@@ -52,7 +52,6 @@ static void read_run(result_store *store)
         .run = 1, .at = key, .kernels = &kernels, .budget = 2, .kappa = NAN};
     stored_worst worst;
     stored_pair pair;
-    input_error *errors;
     store_find_unfinished(store, "no such");
     store_latest_run(store);
     store_latest_survey(store);
@@ -76,8 +75,6 @@ static void read_run(result_store *store)
     free(store_standings(store, 1).standings);
     free(store_recommend(store, &wanted).kernels);
     assert_true(store_timed_run(store, &wanted, "") > 0);
-    store_input_errors(store, 1, key.convention, &errors);
-    free(errors);
 }
 
 /* Steps of each query of read_run(), by its place among the store's statements. */

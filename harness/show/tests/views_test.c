@@ -298,15 +298,17 @@ TEST_IN_SCRATCH(test_unfinished)
     run = store_begin_run(store, &info);
     fill(store, run);
     store_end_process(store, run, 0);
-    run_view killed, again;
-    killed = view_load(store, run);
-    assert_true(killed.cases.cases[0].speed.time_ns == 1001);
-    again = load_stored_run(exported(state, path, run, PACK_NOT), 0);
-    assert_int_equal(again.cases.cases[0].repetition_count, 6);
-    assert_true(again.cases.cases[0].speed.time_ns == 1001);
-    assert_true(again.cases.cases[0].speed.copy_ratio == killed.cases.cases[0].speed.copy_ratio);
+    run_view again = load_stored_run(exported(state, path, run, PACK_NOT), 0);
+    stored_cases killed = store_timed_cases(store, run, -1, false);
+    stored_cases timed = store_timed_cases(again.store, again.run.id, -1, false);
+    const speed_figures *speed = &killed.cases[0].speed, *other = &timed.cases[0].speed;
+    assert_true(speed->time_ns == 1001);
+    assert_int_equal(timed.cases[0].repetition_count, 6);
+    assert_true(store_unfinished(again.store, again.run.id) == 1 && other->time_ns == 1001);
+    assert_true(other->copy_ratio == speed->copy_ratio);
+    stored_cases_free(&killed);
+    stored_cases_free(&timed);
     view_free(&again);
-    view_free(&killed);
     store_close(store);
 }
 

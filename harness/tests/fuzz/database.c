@@ -80,7 +80,7 @@ static void check_base(const char *path)
 {
     result_store *store = store_open(path, STORE_READ);
     run_view view = view_load(store, 1);
-    FUZZ_CHECK(view.cases.count > 0);
+    FUZZ_CHECK(view.standings.count > 0);
     view_free(&view);
     store_close(store);
 }
