@@ -475,11 +475,11 @@ static void add_html(const relation *table, text_buffer *out)
     text_add(out, "</tbody></table></div>\n");
 }
 
-/* The cell of the column of this key. */
-static const char *text_of(const relation *table, size_t row, const char *key)
+/* The cell of the column of this heading. */
+static const char *text_of(const relation *table, size_t row, const char *heading)
 {
     for (size_t column = 0; column < table->column_count; column++)
-        if (strcmp(table->columns[column]->key, key) == 0)
+        if (strcmp(table->columns[column]->heading, heading) == 0)
             return table_at(table, row, column)->text;
     return "";
 }
@@ -518,7 +518,7 @@ static void add_test_case(const relation *table, size_t row, text_buffer *out)
     text_add(out, "  </testcase>\n");
 }
 
-/* The keys of the columns are "classname", "name", "time" (in seconds), "outcome" ("failure", "error", "skipped";
+/* The headings of the columns are "classname", "name", "time" (in seconds), "outcome" ("failure", "error", "skipped";
  * "": it passed), "type", "message" and "output". */
 static void add_junit(const relation *table, text_buffer *out)
 {
@@ -537,7 +537,7 @@ static void add_junit(const relation *table, text_buffer *out)
     text_add(out, "</testsuite>\n</testsuites>\n");
 }
 
-/* Annotations of GitHub Actions, by the keys "level" ("": no annotation), "title" and "message". */
+/* Annotations of GitHub Actions, by the headings "level" ("": no annotation), "title" and "message". */
 static void add_github(const relation *table, text_buffer *out)
 {
     for (size_t row = 0; row < rows_of(table); row++) {

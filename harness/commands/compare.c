@@ -98,8 +98,12 @@ static output_format comparison_read_options(const comparison_options *options,
             options->gate);
     const output_format format = parse_format("--format", named, strlen(named));
     settings->every_pair = format >= OUTPUT_JSON;
-    for (size_t i = 0; i < options->also.count; i++) /* before anything is measured */
-        settings->every_pair |= read_also(options->also.words[i], &path) >= OUTPUT_JSON;
+    settings->json = format == OUTPUT_JSON;
+    for (size_t i = 0; i < options->also.count; i++) { /* before anything is measured */
+        const output_format other = read_also(options->also.words[i], &path);
+        settings->every_pair |= other >= OUTPUT_JSON;
+        settings->json |= other == OUTPUT_JSON;
+    }
     return format;
 }
 

@@ -128,22 +128,24 @@ static void store_and_print(const run_comparison *comparison, const char *databa
     };
     double smallest[REGIMES] = {NAN, NAN, NAN, NAN};
     relation *rows = relation_create(COLUMNS(columns));
-    for (size_t i = 0; i < comparison->pair_count; i++) {
-        const comparison_pair *pair = &comparison->pairs[i];
-        const char *regime = comparison_regime(comparison, &pair->key);
+    stored_table pairs = store_get_table(comparison->store, "pairs");
+    for (size_t i = 0; i < pairs.rows; i++) {
+        const char *regime = table_text(&pairs, i, "regime");
         /* One interval of equal code. Its farther end from 1 is the floor: at this threshold the duet would have
          * given no alarm. A change that lies above the floor by the width of an interval is seen however its own
          * interval falls. Logarithms add up where shares do not. */
-        const double lo = log(pair->ratio.lo), hi = log(pair->ratio.hi);
+        const double lo = log(table_real(&pairs, i, "ratio_lo"));
+        const double hi = log(table_real(&pairs, i, "ratio_hi"));
         const double seen = expm1(fmax(fabs(lo), fabs(hi)) + hi - lo);
         for (int of = 0; of < REGIMES; of++)
             if (strcmp(regime, regime_names[of]) == 0)
                 smallest[of] = seen;
-        relation_row(rows, as_text(regime), as_text(pair->key.kernel),
-                     as_format("%zux%zu", pair->key.rows, pair->key.hidden),
-                     as_count(pair->key.rows), as_count(pair->key.hidden), as_figure(seen),
-                     as_count(pair->sides[NEW].speed.processes));
+        relation_row(rows, as_text(regime), table_value(&pairs, i, "kernel"),
+                     table_value(&pairs, i, "shape"), table_value(&pairs, i, "rows"),
+                     table_value(&pairs, i, "hidden"), as_figure(seen),
+                     table_value(&pairs, i, "processes"));
     }
+    stored_table_free(&pairs);
     result_store *store = store_open(database, STORE_WRITE);
     store_put_noise(store, &comparison->machine, smallest);
     store_close(store);

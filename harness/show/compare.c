@@ -20,8 +20,7 @@ void comparison_free(run_comparison *comparison)
     word_list_free(&comparison->differences);
     word_list_free(&comparison->remarks);
     word_list_free(&comparison->reclassed);
-    free(comparison->apart);
-    free(comparison->pairs);
+    store_close(comparison->store);
     arena_free(&comparison->memory);
 }
 
@@ -209,7 +208,6 @@ static void lose(run_comparison *comparison, const case_key *key, const char *wh
     coverage_lose(&comparison->covered, pair_name(&comparison->memory, key), why);
 }
 
-/* The cases of a kernel that stand apart for one reason are one entry. */
 void comparison_set_apart(run_comparison *comparison, apart_kind kind, const case_key *key,
                           const char *why)
 {
@@ -217,28 +215,16 @@ void comparison_set_apart(run_comparison *comparison, apart_kind kind, const cas
         lose(comparison, key, why);
     comparison->covered.requested += kind == APART_DECLINED;
     comparison->covered.unsupported += kind == APART_DECLINED;
-    for (size_t i = 0; i < comparison->apart_count; i++) {
-        apart_cases *own = &comparison->apart[i];
-        if (own->kind == kind && strcmp(own->kernel, key->kernel) == 0 &&
-            strcmp(own->why, why) == 0) {
-            own->cases++;
-            return;
-        }
-    }
-    comparison->apart =
-        allocate_room(comparison->apart, comparison->apart_count, sizeof *comparison->apart);
-    apart_cases *added = &comparison->apart[comparison->apart_count++];
-    *added = (apart_cases){.kind = kind, .cases = 1};
-    snprintf(added->kernel, sizeof added->kernel, "%s", key->kernel);
-    snprintf(added->why, sizeof added->why, "%s", why);
+    store_put_line(comparison->store, "apart", "iss", (int64_t)kind, key->kernel, why);
 }
 
-/* Keeps what is to be printed. That a kernel is less reproducible is said once, and is no reason to show each of
- * its pairs. */
-static void keep_pair(run_comparison *comparison, comparison_pair *pair)
+/* Counts a pair, and keeps what is to be printed. That a kernel is less reproducible is said once, and is no reason to
+ * show each of its pairs. */
+static void keep_pair(run_comparison *comparison, const comparison_pair *pair)
 {
     const char *base = pair->sides[BASE].reproducible, *new = pair->sides[NEW].reproducible;
     const char *kernel = pair->key.kernel;
+    const accuracy_tally *tally = &pair->tally;
     const bool less = pair_is_less_reproducible(pair);
     word_list *reclassed = &comparison->reclassed;
     if (strcmp(base, new) != 0 && !word_is_in(kernel, reclassed->words, reclassed->count)) {
@@ -255,11 +241,12 @@ static void keep_pair(run_comparison *comparison, comparison_pair *pair)
     const bool moved = pair->speed == SPEED_SLOWER || pair->speed == SPEED_FASTER ||
                        pair->accuracy > ACCURACY_IDENTICAL;
     const double change = isnan(pair->ratio.middle) ? 0 : fabs(log(pair->ratio.middle));
-    pair->weight = (fails ? 200 : 0) + (moved ? WEIGHT_MOVED : 0) +
-                   (pair->speed == SPEED_SLOWER ? 50 : 0) + fmin(change, 40);
-    pair->shown = strcmp(comparison->settings.tool, "compare") != 0 ||
-                  pair->speed != SPEED_NOT_MEASURED || pair->accuracy > ACCURACY_IDENTICAL ||
-                  (code != EXIT_CODE_FINE && !less);
+    const double weight = (fails ? 200 : 0) + (moved ? WEIGHT_MOVED : 0) +
+                          (pair->speed == SPEED_SLOWER ? 50 : 0) + fmin(change, 40);
+    const bool shown = strcmp(comparison->settings.tool, "compare") != 0 ||
+                       pair->speed != SPEED_NOT_MEASURED || pair->accuracy > ACCURACY_IDENTICAL ||
+                       (code != EXIT_CODE_FINE && !less);
+    comparison->pairs++;
     if (pair->speed > comparison->speed)
         comparison->speed = pair->speed;
     if (pair->accuracy > comparison->accuracy)
@@ -269,18 +256,15 @@ static void keep_pair(run_comparison *comparison, comparison_pair *pair)
         comparison->log_ratios += log(pair->ratio.middle);
         comparison->ratios++;
     }
-    if (!pair->shown && !comparison->settings.every_pair) {
-        comparison->unchanged++;
-        return;
+    if (tally->worse > 0 &&
+        (comparison->worse == 0 || tally->worst_error > comparison->worst_error)) {
+        comparison->worst_error = tally->worst_error;
+        comparison->worst = arena_format(&comparison->memory, "%s: %s",
+                                         pair_name(&comparison->memory, &pair->key), tally->worst);
     }
-    if (pair->tally.worse > 0 &&
-        (comparison->worse == 0 ||
-         pair->tally.worst_error > comparison->pairs[comparison->worst].tally.worst_error))
-        comparison->worst = comparison->pair_count;
-    comparison->worse += pair->tally.worse;
-    comparison->pairs =
-        allocate_room(comparison->pairs, comparison->pair_count, sizeof *comparison->pairs);
-    comparison->pairs[comparison->pair_count++] = *pair;
+    comparison->worse += tally->worse;
+    if (shown || comparison->settings.every_pair)
+        comparison_put(comparison, pair, shown, weight);
 }
 
 void comparison_settle(run_comparison *comparison, comparison_pair *pair)
@@ -611,6 +595,7 @@ void compare_runs(run_comparison *comparison, const char *database)
 {
     found_run found[SIDES];
     int64_t ids[SIDES];
+    comparison_begin(comparison);
     for (int side = 0; side < SIDES; side++) {
         found[side] = run_find(comparison->settings.files[side], database);
         ids[side] = found[side].run;

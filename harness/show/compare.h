@@ -85,18 +85,10 @@ typedef struct comparison_pair {
     double seconds;      /* spent on timing it */
     const char *detail;  /* why there is no speed, or what limits it; NULL: nothing */
     const char *missing; /* what one side has no result of; NULL: nothing */
-    double weight;       /* the larger, the earlier it is to be read */
-    /* To people: it was timed or changed. The many identical inputs of a run are only counted. */
-    bool shown;
 } comparison_pair;
 
-/* Cases that were not compared, of one kernel and for one reason. */
+/* Why a case makes no pair. */
 typedef enum apart_kind { APART_LOST, APART_DECLINED, APART_NEW } apart_kind;
-typedef struct apart_cases {
-    apart_kind kind;
-    size_t cases;
-    char kernel[NAME_MAX_LENGTH], why[DETAIL_MAX_LENGTH];
-} apart_cases;
 
 typedef struct comparison_settings {
     const char *tool;         /* "duet", "compare" */
@@ -105,9 +97,10 @@ typedef struct comparison_settings {
     double seconds; /* for each pair; NaN: nothing is measured */
     accuracy_gate gate;
     bool speed, accuracy;
-    bool every_pair; /* a format for programs will list those that are not shown, too: keep them */
-    bool all;        /* text and Markdown: every pair that is shown, every remark */
-    size_t width;    /* text: columns of the terminal; 0: none */
+    /* A format for programs will list the pairs that people need not see, too; it is JSON. */
+    bool every_pair, json;
+    bool all;           /* text and Markdown: every pair that is shown, every remark */
+    size_t width;       /* text: columns of the terminal; 0: none */
     bool allow_missing; /* what is missing fails nothing */
     uint64_t seed;
 } comparison_settings;
@@ -117,22 +110,23 @@ typedef struct run_comparison {
     comparison_settings settings;
     char identity[SIDES][112]; /* hash of the build, or commit and time of the run */
     machine_facts machine;
-    machine_noise noise;    /* of that machine */
-    comparison_pair *pairs; /* those that are kept */
-    size_t pair_count;
-    size_t unchanged; /* pairs that were compared, are identical and were not kept */
-    /* What all pairs come to: the speed, accuracy and exit code that matter most. */
+    machine_noise noise; /* of that machine */
+    /* In memory, with the TEMP tables `pairs`, of those that will be listed, and `apart`, of cases that make none:
+     * compare_print.c. */
+    result_store *store;
+    size_t pairs; /* all that were compared */
+    /* What they come to: the speed, accuracy and exit code that matter most. */
     speed_verdict speed;
     accuracy_verdict accuracy;
     exit_code code;
     double log_ratios; /* sum of the logarithms of so many ratios */
     size_t ratios;
-    size_t worse, worst; /* inputs that became worse, and the pair that has the worst of them */
+    size_t worse; /* inputs that became worse */
+    double worst_error;
+    const char *worst; /* the worst of them, with its pair and its errors; NULL: none */
     coverage covered;
-    bool same_rows;       /* of two runs: of one seed */
-    bool requested_known; /* else what the sides have is what is counted */
-    apart_cases *apart;   /* as they came */
-    size_t apart_count;
+    bool same_rows;           /* of two runs: of one seed */
+    bool requested_known;     /* else what the sides have is what is counted */
     word_list differences;    /* of the contexts: any makes the sides not comparable */
     word_list remarks;        /* what differs besides */
     word_list reclassed;      /* kernels whose reproducibility class is another one */
@@ -144,13 +138,19 @@ typedef struct run_comparison {
 void compare_runs(run_comparison *comparison, const char *database);
 void comparison_free(run_comparison *comparison);
 
+/* Makes the tables, before anything is compared. */
+void comparison_begin(run_comparison *comparison);
 /* A pair with nothing known about it. */
 comparison_pair comparison_pair_of(const case_key *key);
 /* Adds the comparison of one input to a pair, whose words stand in the memory. */
 void pair_compare(arena *memory, comparison_pair *pair, const judged_side sides[SIDES],
                   const char *what);
-/* The pair is complete: it gets its accuracy, is counted as compared or missing, and is kept if it is to be shown. */
+/* The pair is complete: it gets its accuracy, is counted as compared or missing, and is stored if it will be listed. */
 void comparison_settle(run_comparison *comparison, comparison_pair *pair);
+/* Stores the pair as it will be listed. shown: to people, since it was timed or changed (the many identical inputs of a
+ * run are only counted); weight: the larger, the earlier it is to be read. */
+void comparison_put(run_comparison *comparison, const comparison_pair *pair, bool shown,
+                    double weight);
 /* Counts a case that makes no pair: as requested and missing, as requested and unsupported, or as one that only new has,
  * which nobody requested of base. */
 void comparison_set_apart(run_comparison *comparison, apart_kind kind, const case_key *key,

@@ -1,5 +1,5 @@
 /* A comparison as text, Markdown, TSV, CSV and JSON, and for CI as JUnit, annotations of GitHub and
- * customSmallerIsBetter. Each is a relation of the pairs, most of them with sentences around it. */
+ * customSmallerIsBetter. Each is a query of the pairs, most of them with sentences around it. */
 #include "show/compare.h"
 #include "domain/operation.h"
 #include "domain/kernel.h"
@@ -120,13 +120,6 @@ static const char *note_of(arena *memory, const run_comparison *comparison,
     return note;
 }
 
-/* "b (3 cases: only in base)" */
-static const char *apart_words(arena *memory, const apart_cases *apart)
-{
-    const char *cases = apart->cases > 1 ? arena_format(memory, "%zu cases: ", apart->cases) : "";
-    return plain(memory, "%s (%s%s)", apart->kernel, cases, apart->why);
-}
-
 /* ---- what all pairs come to ---- */
 
 /* The geometric mean of the ratios; NaN where there is none. */
@@ -140,7 +133,7 @@ static void add_outcome(text_buffer *out, const run_comparison *comparison)
 {
     const comparison_settings *settings = &comparison->settings;
     const coverage *covered = &comparison->covered;
-    const size_t pairs = comparison->pair_count + comparison->unchanged;
+    const size_t pairs = comparison->pairs;
     const size_t differences = comparison->differences.count, less = comparison->less_reproducible;
     const char *speed = speed_names[comparison->speed];
     const char *accuracy = accuracy_words[comparison->accuracy];
@@ -174,14 +167,10 @@ static void add_outcome(text_buffer *out, const run_comparison *comparison)
 /* "worst: a 18x768: offset, row 3: 4.1e6 row ULP, was 5.2; 22 more inputs are worse"; NULL where none is. */
 static const char *worst_words(arena *memory, const run_comparison *comparison)
 {
-    if (comparison->worse == 0)
-        return NULL;
-    const comparison_pair *worst = &comparison->pairs[comparison->worst];
     const char *more = comparison->worse == 1 ? ""
                                               : arena_format(memory, "; %zu more inputs are worse",
                                                              comparison->worse - 1);
-    return plain(memory, "worst: %s: %s%s", pair_name(memory, &worst->key), worst->tally.worst,
-                 more);
+    return comparison->worst ? plain(memory, "worst: %s%s", comparison->worst, more) : NULL;
 }
 
 /* What all pairs come to: which runs, the outcome, the worst error, what was requested, by what it was decided. The
@@ -219,15 +208,19 @@ static void add_conclusion(text_buffer *out, arena *memory, const run_comparison
 
 /* ---- the table of pairs ---- */
 
-enum {
-    COLUMN_OPERATION = 2,
-    COLUMN_CACHE = 5,
-    COLUMN_COPY = 9,
-    COLUMN_P = 10,
-    COLUMN_NOISE = 11,
-    COLUMN_REPRODUCIBLE = 15,
-    COLUMN_NOTE = 16
-};
+/* pairs: a row for each that will be listed. What people see of it is words, or NULL where there is none; json: all of
+ * it; check: its name in JUnit; error_name: in customSmallerIsBetter. apart: a row for each case that makes no pair. */
+void comparison_begin(run_comparison *comparison)
+{
+    comparison->store = store_open_memory();
+    store_script(
+        comparison->store,
+        "CREATE TEMP TABLE apart (kind, kernel, why);"
+        "CREATE TEMP TABLE pairs (shown, weight, kernel, operation, convention, shape, "
+        "cache, ratio, base_time, new_time, copy, p, noise, speed, accuracy, worst_error, "
+        "reproducible, note, json, name, seconds, exit_code, outcome, summary, error_name, "
+        "row_ulp_max, row_ulp_mean, regime, rows, hidden, ratio_lo, ratio_hi, processes)");
+}
 
 /* One side of a pair as JSON has a case. */
 static json_t *side_json(const run_comparison *comparison, const comparison_pair *pair, int side)
@@ -248,96 +241,136 @@ static json_t *side_json(const run_comparison *comparison, const comparison_pair
     return case_json(&stored, pair->label, own->reproducible, comparison_regime(comparison, key));
 }
 
+/* A pair as JSON lists it: the new side's case, what was compared, the other side's case. */
+static char *pair_json(const run_comparison *comparison, const comparison_pair *pair,
+                       const char *note)
+{
+    const exit_code code = pair_exit_code(pair, &comparison->settings);
+    const accuracy_tally *tally = &pair->tally;
+    json_t *object = side_json(comparison, pair, NEW);
+    json_object_update_new(
+        object,
+        json_pack("{s:o, s:o, s:o, s:s?, s:s?, s:s, s:o, s:o, s:s, s:i, s:I, s:I, s:I, s:i, s:i, "
+                  "s:i, s:o, s:o}",
+                  "ratio", json_figure(pair->ratio.middle), "p", json_figure(pair->p), "noise",
+                  json_figure(pair->noise), "speed_verdict", speed_names[pair->speed],
+                  "accuracy_verdict", accuracy_names[pair->accuracy], "note", note, "ratio_lo",
+                  json_figure(pair->ratio.lo), "ratio_hi", json_figure(pair->ratio.hi), "outcome",
+                  outcome_names[code], "exit_code", (int)code, "inputs_judged",
+                  (json_int_t)tally->judged, "inputs_differing", (json_int_t)tally->differing,
+                  "inputs_worse", (json_int_t)tally->worse, "search_processes", (int)pair->searched,
+                  "processes", (int)pair->sides[NEW].speed.processes, "processes_base",
+                  (int)pair->sides[BASE].speed.processes, "seconds", json_figure(pair->seconds),
+                  "base", side_json(comparison, pair, BASE)));
+    char *text = json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII);
+    json_decref(object);
+    return text;
+}
+
 /* A time in the unit that gives it one to three digits before the point. */
-static relation_value as_time(double ns)
+static const char *time_words(arena *memory, double ns)
 {
     char shown[16];
     number_short(ns < 1e3 ? ns : ns < 1e6 ? ns / 1e3 : ns / 1e6, shown);
-    return as_format("%s%s", shown, isnan(ns) ? "" : ns < 1e3 ? " ns" : ns < 1e6 ? " us" : " ms");
+    return arena_format(memory, "%s%s", shown,
+                        isnan(ns)  ? ""
+                        : ns < 1e3 ? " ns"
+                        : ns < 1e6 ? " us"
+                                   : " ms");
 }
 
 /* "0.52 was 0.50", or one of them where people cannot tell the two apart. */
-static relation_value as_both(double base, double new)
+static const char *both_words(arena *memory, double base, double new)
 {
     char shown[SIDES][16];
     number_short(base, shown[BASE]);
     number_short(new, shown[NEW]);
-    if (strcmp(shown[BASE], shown[NEW]) == 0)
-        return as_text(shown[NEW]);
-    return as_format("%s was %s", shown[NEW], shown[BASE]);
+    const bool same = strcmp(shown[BASE], shown[NEW]) == 0;
+    return arena_format(memory, "%s%s%s", shown[NEW], same ? "" : " was ", same ? "" : shown[BASE]);
 }
 
-/* A case has many members: they are made for JSON alone. */
-static void add_pair(relation *rows, arena *memory, const run_comparison *comparison,
-                     const comparison_pair *pair, bool json)
+void comparison_put(run_comparison *comparison, const comparison_pair *pair, bool shown,
+                    double weight)
 {
+    const case_key *key = &pair->key;
     const compared_side *base = &pair->sides[BASE], *new = &pair->sides[NEW];
     const exit_code code = pair_exit_code(pair, &comparison->settings);
-    char both[32];
-    relation_row(
-        rows, as_json(json ? side_json(comparison, pair, NEW) : NULL, ""),
-        as_text(pair->key.kernel), as_text(operation_name(pair->key.operation)),
-        as_text(convention_words(memory, &pair->key)), as_text(shape_words(memory, &pair->key)),
-        as_text(cache_name(pair->key.cache)),
-        as_json(json_figure(pair->ratio.middle), ratio_words(memory, &pair->ratio)),
-        as_time(base->speed.time_ns), as_time(new->speed.time_ns),
-        as_both(base->speed.copy_ratio, new->speed.copy_ratio), as_figure(pair->p),
-        as_figure(pair->noise), as_text(speed_names[pair->speed]),
-        as_json(json_pack("s?", accuracy_names[pair->accuracy]),
-                or_dash(accuracy_words[pair->accuracy])),
-        as_both(base->metrics.elements ? base->metrics.row_ulp_max : NAN,
-                new->metrics.elements ? new->metrics.row_ulp_max : NAN),
-        as_text(reproducible_both(base->reproducible, new->reproducible, both)),
-        as_text(note_of(memory, comparison, pair)), as_figure(pair->ratio.lo),
-        as_figure(pair->ratio.hi), as_text(outcome_names[code]), as_count(code),
-        as_count(pair->tally.judged), as_count(pair->tally.differing), as_count(pair->tally.worse),
-        as_count(pair->searched), as_count(new->speed.processes), as_count(base->speed.processes),
-        as_figure(pair->seconds), as_json(json ? side_json(comparison, pair, BASE) : NULL, ""));
+    const char *speed = speed_names[pair->speed], *accuracy = accuracy_words[pair->accuracy];
+    arena memory = {0};
+    char reproducible[32];
+    const char *ratio = ratio_words(&memory, &pair->ratio);
+    const char *note = note_of(&memory, comparison, pair);
+    const char *noise =
+        isnan(pair->noise) ? "" : arena_format(&memory, ", noise here %.2g %%", 100 * pair->noise);
+    char *json = comparison->settings.json ? pair_json(comparison, pair, note) : NULL;
+    store_put_line(comparison->store, "pairs", "idsssssssssddnnsssssdisssddsiiddi", (int64_t)shown,
+                   weight, key->kernel, operation_name(key->operation),
+                   convention_words(&memory, key), shape_words(&memory, key),
+                   cache_name(key->cache), ratio, time_words(&memory, base->speed.time_ns),
+                   time_words(&memory, new->speed.time_ns),
+                   both_words(&memory, base->speed.copy_ratio, new->speed.copy_ratio), pair->p,
+                   pair->noise, speed, accuracy,
+                   both_words(&memory, base->metrics.elements ? base->metrics.row_ulp_max : NAN,
+                              new->metrics.elements ? new->metrics.row_ulp_max : NAN),
+                   reproducible_both(base->reproducible, new->reproducible, reproducible), note,
+                   json, pair_name(&memory, key), pair->seconds, (int64_t)code, outcome_names[code],
+                   arena_format(&memory, "%s, %s: new/base %s%s%s%s", or_dash(speed),
+                                or_dash(accuracy), ratio, noise, note[0] ? "; " : "", note),
+                   arena_format(&memory, "%s/%s/%zux%zu/%s", key->kernel, key->convention,
+                                key->rows, key->hidden, key->input),
+                   new->metrics.elements ? new->metrics.row_ulp_max : NAN,
+                   new->metrics.elements ? new->metrics.row_ulp_mean : NAN,
+                   comparison_regime(comparison, key), (int64_t)key->rows, (int64_t)key->hidden,
+                   pair->ratio.lo, pair->ratio.hi, (int64_t) new->speed.processes);
+    free(json);
+    arena_free(&memory);
 }
 
+/* The pairs that are shown, the weightiest first. */
+#define SHOWN                                                                                      \
+    "(SELECT *, row_number() OVER (ORDER BY weight DESC, rowid) AS place FROM pairs WHERE shown)"
+#define PEOPLE_SEE                                                                                 \
+    "SELECT kernel, operation, convention, shape, cache, ratio, base_time, new_time, copy, p, "    \
+    "noise, speed, accuracy, worst_error, reproducible, note FROM "
+
+enum {
+    COLUMN_OPERATION = 1,
+    COLUMN_CACHE = 4,
+    COLUMN_COPY = 8,
+    COLUMN_P,
+    COLUMN_NOISE,
+    COLUMN_REPRODUCIBLE = 14,
+    COLUMN_NOTE
+};
+
 /* A pair takes one line: columns go until it does; but pairs of several shapes keep theirs. A duet
- * times no copy and tests no ranks. */
-static relation *pairs_relation(arena *memory, const run_comparison *comparison,
-                                const comparison_pair *const *pairs, size_t count, bool json)
+ * times no copy and tests no ranks. Takes the pairs over. */
+static relation *pairs_relation(const run_comparison *comparison, stored_table pairs)
 {
-    bool one_shape = count > 0;
-    for (size_t i = 1; i < count; i++)
-        one_shape = one_shape && pairs[i]->key.rows == pairs[0]->key.rows &&
-                    pairs[i]->key.hidden == pairs[0]->key.hidden;
-    relation_column columns[] = {
-        FOR_PROGRAMS(EACH_MEMBER),
+    bool one_shape = pairs.rows > 0;
+    for (size_t i = 1; i < pairs.rows; i++)
+        one_shape &= strcmp(table_text(&pairs, i, "shape"), table_text(&pairs, 0, "shape")) == 0;
+    const relation_column columns[] = {
         FOR_PEOPLE("kernel"),
         FOR_PEOPLE("operation"),
         {.heading = "convention", .priority = 2},
         {.heading = "shape", .priority = one_shape},
         {.heading = "cache", .priority = 7},
-        COLUMN("new/base", "ratio"),
+        FOR_PEOPLE("new/base"),
         {.heading = "base", .priority = 5},
         {.heading = "new", .priority = 6},
         {.heading = "copy", .priority = 9},
-        {"p", "p", .priority = 10},
-        {"noise", "noise", .format = "%.2g", .unit = "%", .priority = 4},
-        COLUMN("speed", "speed_verdict"),
-        COLUMN("accuracy", "accuracy_verdict"),
+        {.heading = "p", .priority = 10},
+        {.heading = "noise", .format = "%.2g", .unit = "%", .priority = 4},
+        FOR_PEOPLE("speed"),
+        FOR_PEOPLE("accuracy"),
         {.heading = "worst error", .priority = 3},
         {.heading = "reproducible", .priority = 8},
-        COLUMN("note", "note"),
-        FOR_PROGRAMS("ratio_lo"),
-        FOR_PROGRAMS("ratio_hi"),
-        FOR_PROGRAMS("outcome"),
-        FOR_PROGRAMS("exit_code"),
-        FOR_PROGRAMS("inputs_judged"),
-        FOR_PROGRAMS("inputs_differing"),
-        FOR_PROGRAMS("inputs_worse"),
-        FOR_PROGRAMS("search_processes"),
-        FOR_PROGRAMS("processes"),
-        FOR_PROGRAMS("processes_base"),
-        FOR_PROGRAMS("seconds"),
-        FOR_PROGRAMS("base"),
+        FOR_PEOPLE("note"),
     };
     relation *rows = relation_create(COLUMNS(columns));
-    for (size_t i = 0; i < count; i++)
-        add_pair(rows, memory, comparison, pairs[i], json);
+    table_add_to(&pairs, rows);
+    stored_table_free(&pairs);
     relation_hide_alike(rows, COLUMN_OPERATION);
     if (!is_of_runs(comparison)) {
         relation_hide(rows, COLUMN_COPY);
@@ -347,70 +380,32 @@ static relation *pairs_relation(arena *memory, const run_comparison *comparison,
     return rows;
 }
 
-/* JSON: as the member "pairs" of `whole`, if there is one. */
-static void print_rows(relation *rows, json_t *whole, output_format format, FILE *file)
+static void print_rows(relation *rows, output_format format, FILE *file)
 {
     const output_file out = {.format = format, .file = file};
-    relation_print_in(rows, whole, "pairs", &out);
+    relation_print(rows, &out);
 }
 
 /* ---- text and Markdown ---- */
 
-/* The weightiest first; of equals, as they came. */
-static int compare_weights(const void *a, const void *b)
-{
-    const comparison_pair *one = *(const comparison_pair *const *)a,
-                          *other = *(const comparison_pair *const *)b;
-    if (one->weight != other->weight)
-        return one->weight > other->weight ? -1 : 1;
-    return one < other ? -1 : one > other;
-}
-
-/* The pairs that are listed, weightiest first: without --all at most MOST_ROWS, and of more than
- * MOST_UNCHANGED only what changed. shown: how many there are in all. */
-static const comparison_pair **listed_pairs(arena *memory, const run_comparison *comparison,
-                                            size_t *shown, size_t *count)
-{
-    const comparison_pair **pairs =
-        arena_new(memory, const comparison_pair *, comparison->pair_count + 1);
-    *shown = 0;
-    for (size_t i = 0; i < comparison->pair_count; i++)
-        if (comparison->pairs[i].shown)
-            pairs[(*shown)++] = &comparison->pairs[i];
-    qsort(pairs, *shown, sizeof *pairs, compare_weights);
-    *count = *shown;
-    if (!comparison->settings.all && *shown > MOST_ROWS) {
-        *count = MOST_ROWS;
-        while (*count > MOST_UNCHANGED && pairs[*count - 1]->weight < WEIGHT_MOVED)
-            --*count;
-    }
-    return pairs;
-}
-
-/* Each note once, with the pair that it is of first and how many more have it. */
+/* Each note of the first `count` pairs once, with the pair that it is of first and how many more have it. */
 static void add_notes(text_buffer *out, arena *memory, const run_comparison *comparison,
-                      const comparison_pair *const *pairs, size_t count)
+                      size_t count)
 {
-    const char **notes = arena_new(memory, const char *, count);
-    size_t lines = 0;
-    for (size_t i = 0; i < count; i++)
-        notes[i] = note_of(memory, comparison, pairs[i]);
-    for (size_t i = 0; i < count; i++) {
-        const char *note = notes[i];
-        size_t alike = 0;
-        for (size_t j = i + 1; j < count && note[0]; j++)
-            if (strcmp(note, notes[j]) == 0) {
-                notes[j] = "";
-                alike++;
-            }
-        if (!note[0] || (lines++ >= MOST_NOTES && !comparison->settings.all))
-            continue;
-        text_add(out,
-                 plain(memory, "%s %s", pairs[i]->key.kernel, shape_words(memory, &pairs[i]->key)));
+    stored_table notes =
+        store_ask(comparison->store,
+                  "SELECT kernel || ' ' || shape AS first, note, count(*) - 1 AS alike, min(place) "
+                  "AS place FROM " SHOWN " WHERE place <= ?1 AND note <> '' GROUP BY note ORDER BY "
+                  "place LIMIT ?2",
+                  "ii", (int64_t)count, (int64_t)(comparison->settings.all ? -1 : MOST_NOTES));
+    for (size_t i = 0; i < notes.rows; i++) {
+        const long long alike = table_whole(&notes, i, "alike");
+        text_add(out, plain(memory, "%s", table_text(&notes, i, "first")));
         if (alike > 0)
-            text_format(out, " and %zu more", alike);
-        text_format(out, ": %s\n", note);
+            text_format(out, " and %lld more", alike);
+        text_format(out, ": %s\n", table_text(&notes, i, "note"));
     }
+    stored_table_free(&notes);
 }
 
 /* Plain text; in Markdown (where there is a bullet) with nothing left in it that means something
@@ -422,6 +417,23 @@ static void add_words(text_buffer *out, const char *bullet, const char *plain)
             text_add(out, "\\");
         text_add_bytes(out, at, 1);
     }
+}
+
+/* A row for each kernel and reason, as they came. */
+#define APART                                                                                      \
+    "SELECT kind, kernel || ' (' || iif(count(*) > 1, count(*) || ' cases: ', '') || why || ')' "  \
+    "AS words FROM apart GROUP BY kind, kernel, why ORDER BY min(rowid)"
+
+/* Cases that make no pair, because they are missing or for other reasons: "b (3 cases: only in base)". */
+static void list_apart(arena *memory, const run_comparison *comparison, bool missing, bool others,
+                       word_list *words)
+{
+    stored_table apart =
+        store_ask(comparison->store, "SELECT * FROM (" APART ") WHERE iif(kind = ?1, ?2, ?3)",
+                  "iii", (int64_t)APART_LOST, (int64_t)missing, (int64_t)others);
+    for (size_t i = 0; i < apart.rows; i++)
+        word_list_add(words, plain(memory, "%s", table_text(&apart, i, "words")));
+    stored_table_free(&apart);
 }
 
 /* A line for each of a list, without --all at most so many. */
@@ -442,15 +454,14 @@ static void add_list(text_buffer *out, arena *memory, const run_comparison *comp
 static void add_remarks(text_buffer *out, arena *memory, const run_comparison *comparison,
                         size_t shown, size_t listed, const char *bullet)
 {
-    const size_t unchanged = comparison->unchanged + comparison->pair_count - shown;
     word_list missing = {0}, apart = {0};
-    for (size_t i = 0; i < comparison->apart_count; i++)
-        word_list_add(comparison->apart[i].kind == APART_LOST ? &missing : &apart,
-                      apart_words(memory, &comparison->apart[i]));
+    list_apart(memory, comparison, true, false, &missing);
+    list_apart(memory, comparison, false, true, &apart);
     if (shown > listed)
         text_format(out, "%s%zu more pairs (--all shows them)\n", bullet, shown - listed);
-    if (unchanged > 0)
-        text_format(out, "%s%zu more judged and not timed, without a change\n", bullet, unchanged);
+    if (comparison->pairs > shown)
+        text_format(out, "%s%zu more judged and not timed, without a change\n", bullet,
+                    comparison->pairs - shown);
     add_list(out, memory, comparison, bullet, "differs", &comparison->differences, MOST_REMARKS);
     /* Where there are few, the line of what was requested names all. */
     if (comparison->covered.missing > COVERAGE_NAMED)
@@ -459,6 +470,25 @@ static void add_remarks(text_buffer *out, arena *memory, const run_comparison *c
     add_list(out, memory, comparison, bullet, "note", &comparison->remarks, MOST_REMARKS);
     word_list_free(&missing);
     word_list_free(&apart);
+}
+
+/* How many pairs are listed of those that are shown: without --all at most MOST_ROWS, and of more than
+ * MOST_UNCHANGED only what changed; in Markdown, a comment, few. */
+static size_t count_listed(const run_comparison *comparison, bool markdown, size_t *shown)
+{
+    stored_table counts = store_ask(
+        comparison->store,
+        "SELECT count(*) AS shown, count(*) FILTER (WHERE weight >= ?1) AS moved FROM " SHOWN, "i",
+        (int64_t)WEIGHT_MOVED);
+    const size_t moved = (size_t)table_whole(&counts, 0, "moved");
+    *shown = (size_t)table_whole(&counts, 0, "shown");
+    stored_table_free(&counts);
+    if (comparison->settings.all || *shown <= (markdown ? MOST_NOTES : MOST_ROWS))
+        return *shown;
+    return markdown                 ? MOST_NOTES
+           : moved < MOST_UNCHANGED ? MOST_UNCHANGED
+           : moved < MOST_ROWS      ? moved
+                                    : MOST_ROWS;
 }
 
 /* Text; or Markdown, as a comment: five lines of one pair, few of many. */
@@ -470,10 +500,8 @@ static void print_for_people(arena *memory, const run_comparison *comparison, ou
     const char *bullet = markdown ? "- " : "";
     const size_t room = markdown ? 0 : settings->width ? settings->width : 100;
     text_buffer head = {0}, below = {0};
-    size_t shown, count;
-    const comparison_pair **pairs = listed_pairs(memory, comparison, &shown, &count);
-    if (markdown && !settings->all && count > MOST_NOTES)
-        count = MOST_NOTES;
+    size_t shown;
+    const size_t count = count_listed(comparison, markdown, &shown);
     if (markdown) {
         text_buffer conclusion = {0};
         add_conclusion(&conclusion, memory, comparison, 0, ": ", "; ");
@@ -485,7 +513,10 @@ static void print_for_people(arena *memory, const run_comparison *comparison, ou
     }
     fprintf(file, "%s\n%s", head.bytes, count > 0 ? "\n" : "");
     if (count > 0) {
-        relation *rows = pairs_relation(memory, comparison, pairs, count, false);
+        relation *rows = pairs_relation(comparison, store_ask(comparison->store,
+                                                              PEOPLE_SEE SHOWN
+                                                              " WHERE place <= ?1 ORDER BY place",
+                                                              "i", (int64_t)count));
         if (markdown) {
             relation_hide_alike(rows, COLUMN_CACHE);
             relation_hide_alike(rows, COLUMN_REPRODUCIBLE);
@@ -495,9 +526,9 @@ static void print_for_people(arena *memory, const run_comparison *comparison, ou
         } else {
             relation_hide(rows, COLUMN_NOTE);
             relation_fit(rows, room);
-            add_notes(&below, memory, comparison, pairs, count); /* below the table */
+            add_notes(&below, memory, comparison, count); /* below the table */
         }
-        print_rows(rows, NULL, format, file);
+        print_rows(rows, format, file);
     }
     add_remarks(&below, memory, comparison, shown, count, bullet);
     if (below.bytes)
@@ -522,10 +553,12 @@ static json_t *comparison_json(arena *memory, const run_comparison *comparison)
     const machine_facts *machine = &comparison->machine;
     const exit_code code = comparison_exit_code(comparison);
     const char *worst = worst_words(memory, comparison);
-    json_t *covered = coverage_json(&comparison->covered, "compared"), *apart = json_array();
-    for (size_t i = 0; i < comparison->apart_count; i++)
-        json_array_append_new(apart, json_text(apart_words(memory, &comparison->apart[i])));
+    json_t *covered = coverage_json(&comparison->covered, "compared");
+    word_list apart = {0};
     char schema[32];
+    list_apart(memory, comparison, true, true, &apart);
+    json_t *not_compared = list_words(&apart);
+    word_list_free(&apart);
     json_object_set_new(covered, "requested_known", json_boolean(comparison->requested_known));
     snprintf(schema, sizeof schema, "lnbench-%s-3", settings->tool);
     return json_pack(
@@ -541,78 +574,84 @@ static json_t *comparison_json(arena *memory, const run_comparison *comparison)
         (json_int_t)settings->seed, "base", file_json(comparison, BASE), "new",
         file_json(comparison, NEW), "noise_measured",
         comparison->noise.made[0] ? json_text(comparison->noise.made) : json_null(), "not_compared",
-        apart, "differences", list_words(&comparison->differences), "notes",
+        not_compared, "differences", list_words(&comparison->differences), "notes",
         list_words(&comparison->remarks), "machine", json_facts(machine));
+}
+
+/* Lists a part of the pairs, a line each. */
+static void write_pairs(void *context, const stored_table *part)
+{
+    for (size_t i = 0; i < part->rows; i++)
+        fprintf(context, "%s\n  %s", table_whole(part, i, "place") > 1 ? "," : "",
+                table_text(part, i, "json"));
+}
+
+/* The pairs are the last member: a run may have tens of thousands, which are written as they are read. In ASCII: see
+ * output_json(). */
+static void print_json(arena *memory, const run_comparison *comparison, FILE *file)
+{
+    json_t *whole = comparison_json(memory, comparison);
+    char *text = json_dumps(whole, JSON_INDENT(1) | JSON_ENSURE_ASCII);
+    text[strlen(text) - strlen("\n}")] = '\0';
+    fprintf(file, "%s,\n \"pairs\": [", text);
+    store_query(comparison->store, "SELECT rowid AS place, json FROM pairs WHERE rowid > ?1", 0, 1,
+                write_pairs, file);
+    if (fprintf(file, "\n ]\n}\n") < 0)
+        die(EXIT_CODE_ENVIRONMENT, "standard output: cannot write JSON");
+    free(text);
+    json_decref(whole);
+}
+
+/* The rows of a query; ?1 and ?2: the tool, and whether what is missing fails nothing. */
+static relation *relation_of(const run_comparison *comparison, const char *sql,
+                             const relation_column *columns, size_t count)
+{
+    relation *rows = relation_create(columns, count);
+    stored_table found = store_ask(comparison->store, sql, "si", comparison->settings.tool,
+                                   (int64_t)comparison->settings.allow_missing);
+    table_add_to(&found, rows);
+    stored_table_free(&found);
+    return rows;
 }
 
 /* A row for each error of the new side. */
 static relation *errors_relation(const run_comparison *comparison)
 {
-    static const relation_column columns[] = {COLUMN("name", "name"), COLUMN("unit", "unit"),
-                                              COLUMN("value", "value")};
-    static const char *const names[] = {"row_ulp_max", "row_ulp_mean"};
-    relation *rows = relation_create(COLUMNS(columns));
-    for (size_t i = 0; i < comparison->pair_count; i++) {
-        const case_key *key = &comparison->pairs[i].key;
-        const ln_metrics *metrics = &comparison->pairs[i].sides[NEW].metrics;
-        const double errors[] = {metrics->row_ulp_max, metrics->row_ulp_mean};
-        for (int which = 0; metrics->elements > 0 && which < 2; which++)
-            if (isfinite(errors[which]))
-                relation_row(rows,
-                             as_format("%s/%s/%zux%zu/%s %s", key->kernel, key->convention,
-                                       key->rows, key->hidden, key->input, names[which]),
-                             as_text("row ULP"), as_figure(errors[which]));
-    }
-    return rows;
+    static const relation_column columns[] = {FOR_PROGRAMS("name"), FOR_PROGRAMS("unit"),
+                                              FOR_PROGRAMS("value")};
+    return relation_of(
+        comparison,
+        "SELECT name, 'row ULP', value FROM (SELECT rowid AS place, 1 AS which, error_name || "
+        "' row_ulp_max' AS name, row_ulp_max AS value FROM pairs UNION ALL SELECT rowid, 2, "
+        "error_name || ' row_ulp_mean', row_ulp_mean FROM pairs) WHERE value < 9e999 AND ?1 <> ?2 "
+        "ORDER BY place, which",
+        COLUMNS(columns));
 }
 
 /* A check of CI for each pair, for each context that differs and for cases that stand apart. JUnit calls what is no
  * failure but no answer either an error. */
-static relation *checks_relation(arena *memory, const run_comparison *comparison)
+static relation *checks_relation(const run_comparison *comparison)
 {
     static const relation_column columns[] = {
-        COLUMN("classname", "classname"), COLUMN("name", "name"),   COLUMN("time", "time"),
-        COLUMN("outcome", "outcome"),     COLUMN("type", "type"),   COLUMN("message", "message"),
-        COLUMN("output", "output"),       COLUMN("level", "level"), COLUMN("title", "title"),
+        FOR_PEOPLE("classname"), FOR_PEOPLE("name"),  FOR_PEOPLE("time"),
+        FOR_PEOPLE("outcome"),   FOR_PEOPLE("type"),  FOR_PEOPLE("message"),
+        FOR_PEOPLE("output"),    FOR_PEOPLE("level"), FOR_PEOPLE("title"),
     };
+    relation *checks = relation_of(
+        comparison,
+        "SELECT ?1, name, format('%.3f', seconds), CASE WHEN exit_code = 0 THEN '' WHEN exit_code "
+        "IN (1, 5) THEN 'failure' ELSE 'error' END, outcome, summary, summary, CASE exit_code WHEN "
+        "0 THEN '' WHEN 3 THEN 'warning' ELSE 'error' END, outcome || ': ' || name FROM pairs "
+        "UNION ALL SELECT ?1, words, '', iif(fails, 'error', 'skipped'), 'not comparable', words, "
+        "'', iif(fails, 'error', 'notice'), iif(kind = 0, 'missing', 'not compared') FROM (SELECT "
+        "*, kind = 0 AND NOT ?2 AS fails FROM (" APART "))",
+        COLUMNS(columns));
     const char *tool = comparison->settings.tool;
-    relation *checks = relation_create(COLUMNS(columns));
-    for (size_t i = 0; i < comparison->pair_count; i++) {
-        const comparison_pair *pair = &comparison->pairs[i];
-        const exit_code code = pair_exit_code(pair, &comparison->settings);
-        const bool failure = code == EXIT_CODE_REGRESSION || code == EXIT_CODE_ACCURACY;
-        const char *name = pair_name(memory, &pair->key), *noise = "";
-        const char *note = note_of(memory, comparison, pair);
-        if (!isnan(pair->noise))
-            noise = arena_format(memory, ", noise here %.2g %%", 100 * pair->noise);
-        const char *summary =
-            arena_format(memory, "%s, %s: new/base %s%s%s%s", or_dash(speed_names[pair->speed]),
-                         or_dash(accuracy_words[pair->accuracy]), ratio_words(memory, &pair->ratio),
-                         noise, note[0] ? "; " : "", note);
-        relation_row(checks, as_text(tool), as_text(name), as_format("%.3f", pair->seconds),
-                     as_text(code == EXIT_CODE_FINE ? ""
-                             : failure              ? "failure"
-                                                    : "error"),
-                     as_text(outcome_names[code]), as_text(summary), as_text(summary),
-                     as_text(code == EXIT_CODE_FINE           ? ""
-                             : code == EXIT_CODE_INCONCLUSIVE ? "warning"
-                                                              : "error"),
-                     as_format("%s: %s", outcome_names[code], name));
-    }
     for (size_t i = 0; i < comparison->differences.count; i++)
         relation_row(checks, as_text(tool), as_format("context %zu", i + 1), as_text(""),
                      as_text("error"), as_text("not comparable"),
                      as_text(comparison->differences.words[i]), as_text(""), as_text("error"),
                      as_text("not comparable"));
-    for (size_t i = 0; i < comparison->apart_count; i++) {
-        const char *words = apart_words(memory, &comparison->apart[i]);
-        const bool missing = comparison->apart[i].kind == APART_LOST;
-        const bool fails = missing && !comparison->settings.allow_missing;
-        relation_row(checks, as_text(tool), as_text(words), as_text(""),
-                     as_text(fails ? "error" : "skipped"), as_text("not comparable"),
-                     as_text(words), as_text(""), as_text(fails ? "error" : "notice"),
-                     as_text(missing ? "missing" : "not compared"));
-    }
     return checks;
 }
 
@@ -621,28 +660,23 @@ void comparison_print(const run_comparison *comparison, output_format format, FI
     arena memory = {0};
     if (format == OUTPUT_TEXT || format == OUTPUT_MARKDOWN) {
         print_for_people(&memory, comparison, format, file);
+    } else if (format == OUTPUT_JSON) {
+        print_json(&memory, comparison, file);
     } else if (format < OUTPUT_FORMATS_OF_ALL) {
-        /* Every column; in JSON those pairs, too, that were judged and did not change. */
-        const bool json = format == OUTPUT_JSON;
-        const comparison_pair **pairs =
-            arena_new(&memory, const comparison_pair *, comparison->pair_count + 1);
-        size_t count = 0;
-        for (size_t i = 0; i < comparison->pair_count; i++)
-            if (json || comparison->pairs[i].shown)
-                pairs[count++] = &comparison->pairs[i];
-        print_rows(pairs_relation(&memory, comparison, pairs, count, json),
-                   json ? comparison_json(&memory, comparison) : NULL, format, file);
+        stored_table pairs =
+            store_ask(comparison->store, PEOPLE_SEE "pairs WHERE shown ORDER BY rowid", "");
+        print_rows(pairs_relation(comparison, pairs), format, file);
     } else if (format == OUTPUT_SMALLER) {
-        print_rows(errors_relation(comparison), NULL, format, file);
+        print_rows(errors_relation(comparison), format, file);
     } else {
-        relation *checks = checks_relation(&memory, comparison);
+        relation *checks = checks_relation(comparison);
         text_buffer conclusion = {0};
         add_conclusion(&conclusion, &memory, comparison, 0, ": ", "; ");
         if (format == OUTPUT_GITHUB) /* what all come to is an annotation and no test */
             relation_row(checks, as_text(comparison->settings.tool), as_text(""), as_text(""),
                          as_text(""), as_text(""), as_text(conclusion.bytes), as_text(""),
                          as_text("notice"), as_format("lnbench %s", comparison->settings.tool));
-        print_rows(checks, NULL, format, file);
+        print_rows(checks, format, file);
         text_free(&conclusion);
     }
     arena_free(&memory);

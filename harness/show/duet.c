@@ -189,6 +189,7 @@ void duet_prepare(duet_run *duet, const plan_request *request)
         .deadline_seconds = duet->deadline,
     };
     machine_read(&duet->comparison.machine);
+    comparison_begin(&duet->comparison);
     load_builds(duet);
     plan_kernels(duet, request);
     duet->judge = judge_create(worker_runner(duet->worker), &settings);

@@ -600,10 +600,7 @@ static void add_details(const report_data *data, document *page)
                  "Fastest: at any error. Recommended: the fastest within 2 row ULP. With ≈ another "
                  "kernel may be as fast: its 95 %% interval overlaps.");
     relation *sizes = relation_create(COLUMNS(columns));
-    for (size_t i = 0; i < data->tables[SIZES].rows * data->tables[SIZES].columns; i++) {
-        const stored_cell *cell = &data->tables[SIZES].cells[i];
-        relation_add(sizes, cell->kind == CELL_TEXT ? as_text(cell->text) : as_figure(cell->real));
-    }
+    table_add_to(&data->tables[SIZES], sizes);
     document_table(page, sizes);
     for (size_t i = 0; i < data->chart_count; i++) {
         bool was_shown = false;

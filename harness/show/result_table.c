@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_COLUMNS = ANSWER_COLUMNS + 10, MOST_KERNELS = 6 };
+enum { MOST_KERNELS = 6 };
 
 exit_code result_exit_code(const run_view *view)
 {
@@ -53,28 +53,23 @@ result_order result_order_from_name(const char *name)
 
 /* ---- which rows and columns ---- */
 
-/* The table of an answer: the kernels and shapes that it shows, and where its columns stand; 0: it has no such
- * column. */
+/* The table of an answer: the kernels and shapes that it shows. */
 typedef struct short_table {
     const run_answer *answer;
     const result_look *look;
     const answer_row **rows;
     size_t row_count;
-    relation_column columns[MOST_COLUMNS];
-    char headings[ANSWER_COLUMNS + 1][64];
-    size_t column_count;
-    size_t shapes[ANSWER_COLUMNS],
-        shape_count; /* columns of the answer; they stand from SHAPES on */
-    size_t gbps, speedup, change;
-    size_t errors; /* ordinary, worst, edge cases, digits, reproducible */
+    size_t shapes[ANSWER_COLUMNS], shape_count; /* columns of the answer */
+    char headings[ANSWER_COLUMNS][64], peer[32];
 } short_table;
-enum { SHAPES = 2, WORST = 1, EDGE_CASES, DIGITS, REPRODUCIBLE };
 
-static size_t add_column(short_table *table, const char *heading, int priority)
+/* Its columns: what the kernel is and its name, then the shapes, then these. */
+enum { SHAPES = 2 };
+enum { GBPS, SPEEDUP, CHANGE, ORDINARY, WORST, EDGE_CASES, DIGITS, REPRODUCIBLE, BEHIND_SHAPES };
+
+static size_t place_of(const short_table *table, int behind_shapes)
 {
-    table->columns[table->column_count] =
-        (relation_column){.heading = heading, .priority = priority};
-    return table->column_count++;
+    return SHAPES + table->shape_count + (size_t)behind_shapes;
 }
 
 /* The key shape stays longest; then one of each other regime, then the smallest and the largest
@@ -112,11 +107,9 @@ static int by_name(const void *a, const void *b)
     return strcmp((*(const answer_row *const *)a)->label, (*(const answer_row *const *)b)->label);
 }
 
-/* Which kernels, in the order that was asked for; the speed of each at each shape, and its errors. What was not
- * measured has no column. free(rows) */
+/* Which kernels, in the order that was asked for, and which shapes. free(rows) */
 static void choose_table(short_table *table, const run_answer *answer, const result_look *look)
 {
-    const bool timed = answer->column_count > 0;
     *table = (short_table){.answer = answer, .look = look};
     table->rows = allocate_zeroed(answer->count + 1, sizeof *table->rows);
     for (size_t i = 0; i < answer->count; i++) {
@@ -130,32 +123,11 @@ static void choose_table(short_table *table, const run_answer *answer, const res
               look->order == ORDER_ERROR ? by_error : by_name);
     if (look->top && look->top < table->row_count && !look->all)
         table->row_count = look->top;
-    add_column(table, "", 5);
-    add_column(table, "kernel", 0);
-    for (size_t i = 0; i < answer->column_count; i++) {
-        char *heading = table->headings[table->shape_count];
-        if (!look->all && shape_priority(answer, i) >= 30)
-            continue;
-        table->shapes[table->shape_count++] = i;
-        add_column(table, answer_column_name(answer, i, heading), shape_priority(answer, i));
-    }
-    if (timed)
-        table->gbps = add_column(table, "GB/s", 12);
-    if (answer->peer) {
-        char *heading = table->headings[table->shape_count];
-        snprintf(heading, sizeof table->headings[0], "x %.20s", answer->peer->label);
-        heading[2 + strcspn(heading + 2, " ")] = '\0';
-        table->speedup = add_column(table, heading, 4);
-    }
-    if (timed && look->baseline)
-        table->change = add_column(table, "change", 2);
-    if (answer->cases > 0) {
-        table->errors = add_column(table, "ordinary", 6);
-        add_column(table, "worst", 3);
-        add_column(table, "edge cases", 7);
-        add_column(table, "digits", 6);
-        add_column(table, "reproducible", 13);
-    }
+    for (size_t i = 0; i < answer->column_count; i++)
+        if (look->all || shape_priority(answer, i) < 30) {
+            answer_column_name(answer, i, table->headings[table->shape_count]);
+            table->shapes[table->shape_count++] = i;
+        }
 }
 
 /* ---- cells ---- */
@@ -166,7 +138,7 @@ static relation_value as_change(const short_table *table, const answer_row *row)
     const case_key *key = &table->answer->columns[table->answer->key].key;
     const result_look *look = table->look;
     const speed_figures *own = row->at_key;
-    if (!own)
+    if (!own || !look->baseline)
         return as_text(NULL);
     stored_table base = store_ask(
         look->baseline,
@@ -207,42 +179,58 @@ static void add_row(relation *made, const short_table *table, const answer_row *
                                      answer_spread(speed) > SPEED_NOISY ? "!" : "")
                          : as_text(NULL));
     }
-    if (table->gbps)
-        relation_add(made, as_figure(row->at_key ? row->at_key->gbps : NAN));
-    if (table->speedup)
-        relation_add(made, as_text(answer_times(row->speedup, number)));
-    if (table->change)
-        relation_add(made, as_change(table, row));
-    if (table->errors)
-        relation_row(made, as_error(table->answer, &errors[SCOPE_ORDINARY]),
-                     as_error(table->answer, &errors[SCOPE_ANY]),
-                     edge->wrong     ? as_format("%zu fail", edge->wrong)
-                     : edge->limited ? as_format("%zu type-limited", edge->limited)
-                                     : as_text(edge->judged ? "pass" : NULL),
-                     row->all->usable < row->all->judged
-                         ? as_format("%zu/%zu", row->all->usable, row->all->judged)
-                         : as_text(row->all->judged ? "all" : NULL),
-                     as_text(row->reproducible));
+    relation_row(made, as_figure(row->at_key ? row->at_key->gbps : NAN),
+                 as_text(answer_times(row->speedup, number)), as_change(table, row),
+                 as_error(table->answer, &errors[SCOPE_ORDINARY]),
+                 as_error(table->answer, &errors[SCOPE_ANY]),
+                 edge->wrong     ? as_format("%zu fail", edge->wrong)
+                 : edge->limited ? as_format("%zu type-limited", edge->limited)
+                                 : as_text(edge->judged ? "pass" : NULL),
+                 row->all->usable < row->all->judged
+                     ? as_format("%zu/%zu", row->all->usable, row->all->judged)
+                     : as_text(row->all->judged ? "all" : NULL),
+                 as_text(row->reproducible));
 }
 
-/* The last row is the copy: what it reaches at each shape is 100 %. */
-static relation *make_relation(const short_table *table)
+/* The last row is the copy: what it reaches at each shape is 100 %. What was not measured has no column. */
+static relation *make_relation(short_table *table)
 {
-    relation *made = relation_create(table->columns, table->column_count);
-    const answer_column *columns = table->answer->columns;
+    static const relation_column behind[BEHIND_SHAPES] = {
+        {"GB/s", .priority = 12},  {"", .priority = 4},
+        {"change", .priority = 2}, {"ordinary", .priority = 6},
+        {"worst", .priority = 3},  {"edge cases", .priority = 7},
+        {"digits", .priority = 6}, {"reproducible", .priority = 13},
+    };
+    const run_answer *answer = table->answer;
+    relation_column columns[SHAPES + ANSWER_COLUMNS + BEHIND_SHAPES] = {{"", .priority = 5},
+                                                                        {"kernel", .priority = 0}};
     char number[16];
+    for (size_t i = 0; i < table->shape_count; i++)
+        columns[SHAPES + i] = (relation_column){
+            table->headings[i], .priority = shape_priority(answer, table->shapes[i])};
+    memcpy(&columns[place_of(table, 0)], behind, sizeof behind);
+    snprintf(table->peer, sizeof table->peer, "x %.20s", answer->peer ? answer->peer->label : "");
+    table->peer[2 + strcspn(table->peer + 2, " ")] = '\0';
+    columns[place_of(table, SPEEDUP)].heading = table->peer;
+    relation *made = relation_create(columns, place_of(table, BEHIND_SHAPES));
     for (size_t row = 0; row < table->row_count; row++)
         add_row(made, table, table->rows[row]);
-    if (table->answer->column_count == 0)
-        return made;
-    relation_row(made, as_text(""), as_text("copy, GB/s"));
-    for (size_t i = 0; i < table->shape_count; i++)
-        relation_add(made,
-                     as_format("%s%s", number_short(columns[table->shapes[i]].copy_gbps, number),
-                               roof_mark(columns[table->shapes[i]].key.kernel)));
-    relation_add(made, as_figure(columns[table->answer->key].copy_gbps));
-    for (size_t i = table->gbps + 1; i < table->column_count; i++)
-        relation_add(made, as_text(""));
+    if (answer->column_count > 0) {
+        relation_row(made, as_text(""), as_text("copy, GB/s"));
+        for (size_t i = 0; i < table->shape_count; i++) {
+            const answer_column *column = &answer->columns[table->shapes[i]];
+            relation_add(made, as_format("%s%s", number_short(column->copy_gbps, number),
+                                         roof_mark(column->key.kernel)));
+        }
+        relation_add(made, as_figure(answer->columns[answer->key].copy_gbps));
+        for (int i = SPEEDUP; i < BEHIND_SHAPES; i++)
+            relation_add(made, as_text(""));
+    }
+    for (int i = GBPS; i < BEHIND_SHAPES; i++)
+        if (i >= ORDINARY  ? answer->cases == 0
+            : i == SPEEDUP ? !answer->peer
+                           : answer->column_count == 0 || (i == CHANGE && !table->look->baseline))
+            relation_hide(made, place_of(table, i));
     return made;
 }
 
@@ -299,8 +287,7 @@ static void print_coverage(const run_view *view, ln_type shown, const output_fil
 static void add_legend(const short_table *table, const relation *shown, text_buffer *lines)
 {
     const run_answer *answer = table->answer;
-    const bool speedup = table->speedup && relation_shows(shown, table->speedup);
-    const size_t errors = table->errors;
+    const bool speedup = relation_shows(shown, place_of(table, SPEEDUP));
     bool shapes = false;
     char name[64];
     for (size_t i = 0; i < table->shape_count; i++)
@@ -317,21 +304,21 @@ static void add_legend(const short_table *table, const relation *shown, text_buf
         clean_format(lines, FORM_LINE,
                      "copy: the fastest of a plain loop, non-temporal stores (nt) and rep "
                      "movsb (rep).\n");
-    if (table->gbps && relation_shows(shown, table->gbps))
+    if (relation_shows(shown, place_of(table, GBPS)))
         clean_format(lines, FORM_LINE, "GB/s: at %s.\n", name);
-    if (errors && relation_shows(shown, errors + WORST))
+    if (relation_shows(shown, place_of(table, WORST)))
         clean_format(lines, FORM_LINE,
                      "ordinary, worst: largest error on rows of N(0,1) and on all rows but edge "
                      "cases, in row ULP (units in the last place of the row's largest number; NaN: "
                      "NaN or infinity in place of a number, or the reverse).\n");
-    if (errors && relation_shows(shown, errors + EDGE_CASES))
+    if (relation_shows(shown, place_of(table, EDGE_CASES)))
         text_add(lines, "edge cases: rows that overflow or underflow, and conventions without eps; "
                         "type-limited: kernels of these types may lose every digit there.\n");
-    if (errors && relation_shows(shown, errors + DIGITS))
+    if (relation_shows(shown, place_of(table, DIGITS)))
         text_add(lines,
                  "digits: cases with a correct digit in every row, of the cases judged, which "
                  "are fewer where a kernel does not support some.\n");
-    if (errors && relation_shows(shown, errors + REPRODUCIBLE))
+    if (relation_shows(shown, place_of(table, REPRODUCIBLE)))
         text_add(lines, "reproducible, bit for bit: in any batch (row), on every ISA too (isa), in "
                         "the same call only (run).\n");
 }

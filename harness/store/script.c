@@ -168,6 +168,14 @@ relation_value table_value(const stored_table *table, size_t row, const char *co
     return cell_value(&cell);
 }
 
+void table_add_to(const stored_table *table, relation *rows)
+{
+    for (size_t i = 0; i < table->rows * table->columns; i++) {
+        const stored_cell *cell = &table->cells[i];
+        relation_add(rows, cell->kind == CELL_TEXT ? as_text(cell->text) : as_figure(cell->real));
+    }
+}
+
 json_t *table_object(const stored_table *table, size_t row, const char *first, const char *last)
 {
     json_t *object = json_object();

@@ -276,6 +276,8 @@ const char *table_text(const stored_table *table, size_t row, const char *column
 /* A cell as a relation shows it, every digit of it. */
 relation_value table_value(const stored_table *table, size_t row, const char *column);
 relation_value cell_value(const stored_cell *cell);
+/* All cells, row by row: texts, and figures as the relation's columns say. */
+void table_add_to(const stored_table *table, relation *rows);
 /* An object whose members are the columns from `first` to `last`, by their names, without the undefined ones. */
 json_t *table_object(const stored_table *table, size_t row, const char *first, const char *last);
 

@@ -269,19 +269,23 @@ static void draw_formats(report_chart *charts, size_t count, size_t format_count
 void charts_draw(report_chart *charts, size_t count, const char *plots_directory,
                  const char *folder)
 {
-    /* Of an earlier report, which may have had others. */
-    for (size_t i = 0; i < chart_count; i++)
-        for (int type = LN_F32 - 1; type <= LN_F16; type++)
-            for (size_t f = 0; f < FORMATS; f++) {
-                char stem[STEM_LENGTH], path[512];
-                snprintf(stem, sizeof stem, "%s%s%s", chart_list[i].stem, type < LN_F32 ? "" : "_",
-                         type < LN_F32 ? "" : dtype_name((ln_type)type));
-                report_path(path, folder, stem, formats[f]);
-                unlink(path);
-            }
     draw_formats(charts, count, FORMATS, plots_directory, folder);
     if (interrupted())
         die(EXIT_CODE_INTERRUPTED, "interrupted: lnbench report draws what is stored");
+    /* Drawings of an earlier report, and the rest of those that failed. */
+    for (size_t i = 0; i < chart_count; i++)
+        for (int type = LN_F32 - 1; type <= LN_F16; type++) {
+            char stem[STEM_LENGTH], path[512];
+            bool drawn = false;
+            snprintf(stem, sizeof stem, "%s%s%s", chart_list[i].stem, type < LN_F32 ? "" : "_",
+                     type < LN_F32 ? "" : dtype_name((ln_type)type));
+            for (size_t k = 0; k < count; k++)
+                drawn = drawn || (!charts[k].reason[0] && strcmp(charts[k].stem, stem) == 0);
+            for (size_t f = 0; f < FORMATS && !drawn; f++) {
+                report_path(path, folder, stem, formats[f]);
+                unlink(path);
+            }
+        }
 }
 
 enum { ALONE = 2 }; /* of the formats */
