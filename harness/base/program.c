@@ -148,24 +148,22 @@ void program_start(program *started)
     say(started, PROGRAM_FAILED, words);
 }
 
-/* A program shows where it stands, and then says what is wrong: the last line of standard error that says anything is
- * the one to report. A 0 in it becomes a blank. */
-static void say_last_words(program *started)
+/* A program shows where it stands, and then says what is wrong. A 0 in it becomes a blank. */
+void last_line_read(int file, char *last, size_t size)
 {
     char tail[2048];
-    const off_t length = lseek(started->errors, 0, SEEK_END), most = (off_t)sizeof tail - 1;
-    ssize_t got = pread(started->errors, tail, sizeof tail - 1, length > most ? length - most : 0);
+    const off_t length = lseek(file, 0, SEEK_END), most = (off_t)sizeof tail - 1;
+    ssize_t got = pread(file, tail, sizeof tail - 1, length > most ? length - most : 0);
     tail[got > 0 ? got : 0] = '\0';
     for (ssize_t at = 0; at < got; at++)
         tail[at] = tail[at] ? tail[at] : ' ';
     for (const char *line = tail; *line;) {
         size_t whole = strcspn(line, "\n"), blank = strspn(line, " \t^\r");
         if (blank < whole)
-            snprintf(started->words, sizeof started->words, "%.*s", (int)(whole - blank),
-                     line + blank);
+            snprintf(last, size, "%.*s", (int)(whole - blank), line + blank);
         line += whole + (line[whole] == '\n');
     }
-    text_make_printable(started->words, "");
+    text_make_printable(last, "");
 }
 
 program_result program_end(program *started)
@@ -193,7 +191,7 @@ program_result program_end(program *started)
         snprintf(words, sizeof words, "exit status %d, and it gave no reason", WEXITSTATUS(status));
         say(started, WEXITSTATUS(status) ? PROGRAM_FAILED : PROGRAM_DONE,
             WEXITSTATUS(status) ? words : "");
-        say_last_words(started);
+        last_line_read(started->errors, started->words, sizeof started->words);
     }
     close(started->errors);
     started->process = 0;
@@ -229,6 +227,8 @@ pid_t child_execute(void (*become_program)(void *context), void *context)
 {
     sigset_t all, before;
     interrupt_watch(); /* so that a signal which ends this process ends its children first */
+    /* Where it is ignored, a child's number is another's before the child is waited for. */
+    signal(SIGCHLD, SIG_DFL);
     pthread_mutex_lock(&lock);
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
@@ -250,15 +250,16 @@ pid_t child_execute(void (*become_program)(void *context), void *context)
     return child;
 }
 
+/* A process's number may be another's as soon as it is waited for: until then it is listed, or the lock is held. */
 int child_kill(pid_t child)
 {
     int status = 0;
+    pthread_mutex_lock(&lock);
     kill(-child, SIGKILL);
     kill(child, SIGKILL);
+    replace(child, 0); /* before the wait: a signal handler kills what is listed */
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
-    pthread_mutex_lock(&lock);
-    replace(child, 0);
     pthread_mutex_unlock(&lock);
     return status;
 }

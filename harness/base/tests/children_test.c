@@ -43,6 +43,7 @@ TEST(one_signal_is_enough)
     char byte;
     assert_int_equal(pipe(ready), 0);
     pid_t child = fork();
+    assert_true(child >= 0); /* kill(-1) would end every process */
     if (child == 0) {
         start_shell("sleep 1000"); /* it keeps the pipe open */
         ssize_t put = write(ready[1], "", 1);
@@ -83,6 +84,7 @@ TEST_IN_SCRATCH(the_late_end_with_all_that_they_started)
 TEST(an_end_is_told)
 {
     int status;
+    signal(SIGCHLD, SIG_IGN); /* as whoever started lnbench may have left it */
     assert_int_equal(child_wait(start_shell("exit 3"), 60, &status), CHILD_ENDED);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 3);
 }
@@ -103,6 +105,7 @@ TEST(what_was_ignored_stays_so)
 {
     int status;
     pid_t child = fork();
+    assert_true(child >= 0); /* kill(-1) would end every process */
     if (child == 0) {
         signal(SIGHUP, SIG_IGN);
         interrupt_watch();
@@ -140,6 +143,7 @@ TEST(a_temporary_folder_is_removed_by_a_signal)
     char path[1024] = "";
     assert_int_equal(pipe(ends), 0);
     pid_t child = fork();
+    assert_true(child >= 0); /* kill(-1) would end every process */
     if (child == 0) {
         const char *folder = temporary_folder_make("test");
         ssize_t put = write(ends[1], folder, strlen(folder));
