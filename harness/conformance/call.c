@@ -1,5 +1,5 @@
-/* One call of a kernel: its inputs into the worker's memory, its outputs back, alone or in a batch of orders;
- * and what is judged of one block without a check: the figures of the table. */
+/* One call of a kernel: its inputs into the worker's memory, its outputs back; and what is judged of one block
+ * without a check: the figures of the table. */
 #include "base/arena.h"
 #include "base/die.h"
 #include "base/hash.h"
@@ -12,15 +12,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* ---- orders, one by one or many in a message ---- */
-
-typedef struct order_batch {
-    const judge_block *blocks[BATCH_MOST];
-    work_order orders[BATCH_MOST];
-    worker_reply replies[BATCH_MOST];
-    size_t count, answered, next;
-    off_t end; /* of their tensors */
-} order_batch;
+/* ---- orders ---- */
 
 /* The next place, 64-byte aligned; -1 for an absent tensor. */
 static off_t take_offset(off_t *end, bool present, size_t bytes)
@@ -32,15 +24,14 @@ static off_t take_offset(off_t *end, bool present, size_t bytes)
     return at;
 }
 
-/* Puts the tensors of an order on the block into the runner's memory from *end on, which moves behind them.
- * Inputs are those of `last`, where there is one. A call has an output where the inputs that it goes with are
- * there and the layout wants it. Nothing that an earlier kernel left in the outputs may pass for this one's. */
-static void place_at(row_judge *judge, const judge_block *block, const work_order *last,
-                     work_order *order, off_t *end)
+/* A call has an output where the inputs that it goes with are there and the layout wants it. Nothing that an
+ * earlier kernel left in the outputs may pass for this one's. */
+void judge_place(row_judge *judge, const judge_block *block, work_order *order)
 {
     const operation *what = operations[block->operation];
     role_extent extents[ROLES_MOST];
     unsigned there = 0;
+    off_t end = 0;
     order->operation = block->operation;
     order->problem = judge_block_call(block).problem;
     for (size_t i = 0; i < ROLES_MOST; i++)
@@ -52,103 +43,21 @@ static void place_at(row_judge *judge, const judge_block *block, const work_orde
         const bool has =
             role->output ? (role->with & ~there) == 0 && !left_out : (there & ROLE_BIT(i)) != 0;
         extents[i] = role_extent_of(role, &order->problem, LN_F64);
-        order->at.tensors[i] = last && !role->output
-                                   ? last->at.tensors[i]
-                                   : take_offset(end, has, extent_bytes(&extents[i]));
+        order->at.tensors[i] = take_offset(&end, has, extent_bytes(&extents[i]));
     }
-    order->at.facts =
-        last ? last->at.facts : take_offset(end, true, block->rows * sizeof(ln_row_facts));
-    order->at.bounds = take_offset(end, true, block->rows * sizeof(ln_bound));
-    judge->runner->reserve(judge->runner, (size_t)*end);
+    order->at.facts = take_offset(&end, true, block->rows * sizeof(ln_row_facts));
+    order->at.bounds = take_offset(&end, true, block->rows * sizeof(ln_bound));
+    judge->runner->reserve(judge->runner, (size_t)end);
     for (size_t i = 0; i < what->count; i++) {
         char *at = judge_memory(judge, order->at.tensors[i]);
-        if (at && !last && !what->roles[i].output)
+        if (at && !what->roles[i].output)
             memcpy(at, block->inputs[i], extent_bytes(&extents[i]));
-        else if (at && what->roles[i].output && what->roles[i].shape == SHAPE_TABLE)
+        else if (at && what->roles[i].shape == SHAPE_TABLE)
             memset(at, POISON, extent_bytes(&extents[i]));
     }
     ln_row_facts *facts = (void *)judge_memory(judge, order->at.facts);
-    for (size_t row = 0; !last && block->results && row < block->rows; row++)
+    for (size_t row = 0; block->results && row < block->rows; row++)
         facts[row] = block->results[row].facts;
-}
-
-void judge_place(row_judge *judge, const judge_block *block, work_order *order)
-{
-    off_t end = batch_is_waiting(judge) ? judge->batch->end : 0;
-    place_at(judge, block, NULL, order, &end);
-}
-
-/* The orders for a kernel's bounds of the block's rows: how many. Each row gets its share of the chance, so
- * that all keep within their bounds at once. */
-static size_t bound_orders(const row_judge *judge, const judge_block *block,
-                           const kernel_entry *kernel, work_order orders[2])
-{
-    const double chance = judge->settings.chance / (double)block->rows;
-    size_t count = 0;
-    for (int probable = chance > 0; kernel->facts.has_bound && probable >= 0; probable--) {
-        orders[count] = worker_order(ORDER_BOUND, kernel);
-        orders[count].count = block->rows;
-        orders[count++].chance = probable ? chance : 0;
-    }
-    return count;
-}
-
-void batch_begin(row_judge *judge)
-{
-    if (!judge->batch && judge->runner->ask_all)
-        judge->batch = allocate(sizeof *judge->batch);
-    if (judge->batch)
-        judge->batch->count = judge->batch->answered = judge->batch->next = 0;
-}
-
-/* Inputs that the order before has are there. */
-bool batch_add(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
-               const work_order *orders, size_t count)
-{
-    enum { MOST_BYTES = 32 << 20 }; /* of tensors */
-    order_batch *batch = judge->batch;
-    work_order added[4];
-    size_t bounds = bound_orders(judge, block, kernel, added);
-    if (!batch || batch->count + bounds + count > BATCH_MOST)
-        return false;
-    memcpy(added + bounds, orders, count * sizeof *orders);
-    off_t end = batch->count > 0 ? batch->end : 0;
-    for (size_t i = 0; i < bounds + count; i++) {
-        const size_t at = batch->count;
-        if (end >= MOST_BYTES)
-            return false;
-        place_at(judge, block,
-                 at > 0 && batch->blocks[at - 1] == block ? &batch->orders[at - 1] : NULL,
-                 &added[i], &end);
-        batch->orders[at] = added[i];
-        batch->blocks[batch->count++] = block;
-        batch->end = end;
-    }
-    return true;
-}
-
-void batch_send(row_judge *judge)
-{
-    order_batch *batch = judge->batch;
-    if (batch && batch->count > 0)
-        batch->answered = judge->runner->ask_all(judge->runner, batch->orders, batch->count,
-                                                 judge->settings.deadline_seconds, batch->replies);
-}
-
-bool batch_is_waiting(const row_judge *judge)
-{
-    return judge->batch && judge->batch->next < judge->batch->answered;
-}
-
-/* Whether it is an answer, or else what it says of the kernel. */
-static bool judge_heed(const worker_reply *reply, case_verdict *verdict)
-{
-    if (reply->kind != REPLY_FAILED)
-        return true;
-    reply_was_interrupted(reply);
-    *verdict = (case_verdict){.kind = reply->verdict};
-    verdict_say(verdict, "%s", reply->text);
-    return false;
 }
 
 bool judge_ask(row_judge *judge, const work_order *order, double more_seconds, worker_reply *reply,
@@ -156,30 +65,12 @@ bool judge_ask(row_judge *judge, const work_order *order, double more_seconds, w
 {
     judge->runner->ask(judge->runner, order, judge->settings.deadline_seconds + more_seconds,
                        reply);
-    return judge_heed(reply, verdict);
-}
-
-/* The answer to an order on a block, which may have come already; *order is then as it was sent. What was
- * sent and is not asked for in turn is forgotten. */
-static bool ask_of(row_judge *judge, const judge_block *block, work_order *order,
-                   worker_reply *reply, case_verdict *verdict)
-{
-    order_batch *batch = judge->batch;
-    if (batch_is_waiting(judge)) {
-        const work_order *sent = &batch->orders[batch->next];
-        if (batch->blocks[batch->next] == block && sent->kind == order->kind &&
-            sent->plugin == order->plugin && sent->kernel == order->kernel &&
-            memcmp(&sent->layout, &order->layout, sizeof sent->layout) == 0 &&
-            sent->seed == order->seed && sent->chance == order->chance &&
-            sent->place == order->place && sent->again == order->again &&
-            sent->rows_at_once == order->rows_at_once && sent->threads == order->threads) {
-            *order = *sent;
-            *reply = batch->replies[batch->next++];
-            return judge_heed(reply, verdict);
-        }
-    }
-    judge_place(judge, block, order);
-    return judge_ask(judge, order, 0, reply, verdict);
+    if (reply->kind != REPLY_FAILED)
+        return true;
+    reply_was_interrupted(reply);
+    *verdict = (case_verdict){.kind = reply->verdict};
+    verdict_say(verdict, "%s", reply->text);
+    return false;
 }
 
 /* ---- what came back ---- */
@@ -259,7 +150,8 @@ bool judge_run(row_judge *judge, const judge_block *block, const kernel_entry *k
 {
     worker_reply reply;
     const size_t result = operations[block->operation]->result;
-    if (!ask_of(judge, block, order, &reply, verdict))
+    judge_place(judge, block, order);
+    if (!judge_ask(judge, order, 0, &reply, verdict))
         return false;
     judge->upper_halves |= reply.value == 1;
     snprintf(judge->taken, sizeof judge->taken, "%.63s", reply.text);
@@ -286,26 +178,29 @@ bool judge_bounds(row_judge *judge, const judge_block *block, const kernel_entry
                   case_verdict *verdict)
 {
     const bool rounded_last = kernel->facts.traits & LN_TRAIT_ROUNDED_LAST;
-    work_order orders[2];
-    const size_t count = bound_orders(judge, block, kernel, orders);
+    /* Each row gets its share of the chance, so that all keep within their bounds at once. */
+    const double chance = judge->settings.chance / (double)block->rows;
     *has = false;
     judge->probable_row_ulp = NAN;
-    for (size_t i = 0; i < count; i++) {
+    for (int probable = chance > 0; kernel->facts.has_bound && probable >= 0; probable--) {
+        work_order order = worker_order(ORDER_BOUND, kernel);
         worker_reply reply;
         case_verdict failed = {0};
         double most = 0;
-        if (!ask_of(judge, block, &orders[i], &reply, &failed)) {
+        order.count = block->rows;
+        order.chance = probable ? chance : 0;
+        judge_place(judge, block, &order);
+        if (!judge_ask(judge, &order, 0, &reply, &failed)) {
             verdict->kind = failed.kind;
-            verdict_say(verdict, "in %s: %s", orders[i].chance > 0 ? "probable_bound()" : "bound()",
+            verdict_say(verdict, "in %s: %s", probable ? "probable_bound()" : "bound()",
                         failed.detail);
             return false;
         }
         *has = reply.value == 1;
-        memcpy(judge->bounds, judge_memory(judge, orders[i].at.bounds),
+        memcpy(judge->bounds, judge_memory(judge, order.at.bounds),
                block->rows * sizeof *judge->bounds);
         /* A bound that leaves no correct digit is none. A NaN stays: nothing holds against it. */
-        for (size_t row = 0; (*has || i + 1 == count) && block->results && row < block->rows;
-             row++) {
+        for (size_t row = 0; (*has || !probable) && block->results && row < block->rows; row++) {
             metrics_row judged = judge_metrics_row(block, row);
             double row_ulp = (rounded_last ? ln_bound_row_ulp_rounded_last
                                            : ln_bound_row_ulp)(&judge->bounds[row], &judged);
@@ -316,7 +211,7 @@ bool judge_bounds(row_judge *judge, const judge_block *block, const kernel_entry
             judge->by_row[row].bound_row_ulp = row_ulp;
             most = fmax(most, row_ulp);
         }
-        if (*has && orders[i].chance > 0)
+        if (*has && probable)
             judge->probable_row_ulp = most;
     }
     return true;
@@ -367,9 +262,6 @@ void judge_kernel(row_judge *judge, const judge_block *block, const kernel_entry
     *judgement = (struct case_judgement){.bound_row_ulp = NAN, .probable_row_ulp = NAN};
     judge->upper_halves = false;
     judge_reserve(judge, block);
-    batch_begin(judge);
-    batch_add(judge, block, kernel, orders, 2);
-    batch_send(judge);
     bool fine = judge_bounds(judge, block, kernel, &has_bound, &findings.verdict);
     const judged_kind kind = judged_kind_of(kernel, fine && has_bound);
     fine = fine && judge_run(judge, block, kernel, &orders[0], judge->computed, &findings.verdict);

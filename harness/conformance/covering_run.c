@@ -251,23 +251,6 @@ static void add_up(covering_run *run, const combination *asked, const case_judge
     }
 }
 
-/* Sends problems from the i-th on: as many as go into one message, and are asked as they are. */
-static void send_batch(covering_run *run, const conformance_blocks *blocks, size_t i)
-{
-    row_judge *judge = run->judge;
-    if (batch_is_waiting(judge))
-        return;
-    batch_begin(judge);
-    for (bool room = true; room && i < blocks->count; i++) {
-        const judge_block *block = &blocks->blocks[i].block;
-        combination asked = blocks->blocks[i].of;
-        work_order order = order_of(run, &asked, block);
-        room = !combination_without(&asked, run->kernel->facts.traits) &&
-               batch_add(judge, block, run->kernel, &order, 1);
-    }
-    batch_send(judge);
-}
-
 /* What costs another process, or as long as the deadline, is seen once; other faults three times, and of races
  * all that are met, since it takes several to see what they share. What the factors of the most telling one are
  * is said of the least problem alone (conformance_minimize()). */
@@ -282,7 +265,6 @@ void run_combinations(row_judge *judge, const conformance_blocks *blocks,
     for (size_t i = 0; !enough && i < blocks->count && !interrupted(); i++) {
         const verdict_kind *kind = &one.verdict.kind;
         combination asked = blocks->blocks[i].of;
-        send_batch(&run, blocks, i);
         covering_run_ask(&run, &asked, &blocks->blocks[i].block, &one);
         if (verdict_is_fault(*kind))
             note_fault(&found, &asked, &one.verdict, i);

@@ -41,23 +41,6 @@ bool judge_read_beside(row_judge *judge, const judge_block *block, const kernel_
 bool judge_bounds(row_judge *judge, const judge_block *block, const kernel_entry *kernel, bool *has,
                   case_verdict *verdict);
 
-/* Orders that are sent together before their answers are wanted, so that a message has many of them.
- * judge_bounds() and judge_run() take an answer from there if the next one is to their order, and else ask.
- *
- *     batch_begin(judge);
- *     batch_add(judge, block, kernel, &order, 1);        // as often as it is true
- *     batch_send(judge);
- *     judge_bounds(judge, block, kernel, ...);           // in that order
- *     judge_run(judge, block, kernel, &order, ...);
- */
-void batch_begin(row_judge *judge);
-/* The orders for the kernel's bounds of the block's rows, and these. False: there is no room for all of them. */
-bool batch_add(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
-               const work_order *orders, size_t count);
-void batch_send(row_judge *judge);
-/* Whether answers are left that were not asked for. */
-bool batch_is_waiting(const row_judge *judge);
-
 /* Where loading the kernel set floating-point control: a verdict that could stand otherwise is state-changed. */
 void blame_load(const kernel_entry *kernel, case_judgement *judgement);
 

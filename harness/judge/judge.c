@@ -33,7 +33,6 @@ void judge_destroy(row_judge *judge)
     ln_reference_destroy(judge->reference);
     free(judge->book.terms);
     free(judge->values);
-    free(judge->batch);
     arena_free(&judge->outputs);
     free(judge);
 }

@@ -201,8 +201,7 @@ typedef struct judge_settings {
 struct row_judge {
     ln_reference *reference;
     textbook book;
-    kernel_runner *runner;     /* borrowed; the conformance tests ask it */
-    struct order_batch *batch; /* of harness/conformance; NULL: nothing was asked yet */
+    kernel_runner *runner; /* borrowed; the conformance tests ask it */
     char taken
         [NAME_MAX_LENGTH]; /* the kernel that the call of the library took, where it is asked */
     bool upper_halves;     /* the kernel leaves those of vector registers in use */

@@ -31,10 +31,6 @@ struct kernel_runner {
      * REPLY_FAILED, with a verdict and a text. */
     bool (*ask)(kernel_runner *runner, const struct work_order *order, double deadline_seconds,
                 struct worker_reply *reply);
-    /* Obeys up to 32 orders of one kernel, one after the other: how many it answered, of which the last may
-     * be one that ends the process. NULL: they are asked by ask(). */
-    size_t (*ask_all)(kernel_runner *runner, const struct work_order *orders, size_t count,
-                      double deadline_seconds, struct worker_reply *replies);
     /* Room for so many bytes of tensors in `memory`, which may move; contents stay. Where there is
      * none, the program ends (7). */
     void (*reserve)(kernel_runner *runner, size_t bytes);

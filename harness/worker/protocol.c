@@ -2,7 +2,6 @@
 #include "base/program.h"
 #include "base/hash.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,12 +37,11 @@ bool reply_was_interrupted(const worker_reply *reply)
 void shared_arena_open(shared_arena *made)
 {
     struct rlimit most;
-    *made = (shared_arena){.file = memfd_create("lnbench-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING),
-                           .most = (size_t)1 << 44};
+    *made =
+        (shared_arena){.file = memfd_create("lnbench-arena", MFD_CLOEXEC), .most = (size_t)1 << 44};
     if (getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur < made->most)
         made->most = most.rlim_cur;
-    if (made->file < 0 || ftruncate(made->file, (off_t)made->most) != 0 ||
-        fcntl(made->file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+    if (made->file < 0 || ftruncate(made->file, (off_t)made->most) != 0)
         die(EXIT_CODE_ENVIRONMENT, "memory file of the worker: %s", strerror(errno));
 }
 

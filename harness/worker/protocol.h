@@ -19,9 +19,8 @@
 enum {
     WORKER_SOCKET_FD = 3,
     WORKER_ARENA_FD = 4,
-    WORKER_WORDS_FD = 5, /* where a plugin writes its standard error while it is loaded */
     PROTOCOL_PATH_LENGTH = 1024,
-    BATCH_MOST = 32, /* orders in one message; their answers are one too */
+    PLUGINS_MOST = 64, /* the library and the peers among them */
     REPLY_ENDS_RUN = -1,
     REPLY_NO_MEMORY = -2, /* or descriptors: what ran before in the process may have used them up */
 };
@@ -110,16 +109,15 @@ static inline size_t large_row_of_block(const ln_problem *of, size_t row)
 
 /* ---- messages ---- */
 
-#define PROTOCOL_MAGIC 0x6c6e6231u
-
 typedef enum order_kind {
     ORDER_GREET = 1, /* replies DONE */
-    ORDER_LOAD,      /* open a plugin: replies LOADED, then one KERNEL each */
-    ORDER_SUPPORTS,  /* replies DONE with the reason in text, "" for yes; of a problem without rows:
+    ORDER_LOAD, /* open a plugin: replies LOADED; if `count` is not 0, with the kernel_facts of its kernels
+                        at the arena's start */
+    ORDER_SUPPORTS, /* replies DONE with the reason in text, "" for yes; of a problem without rows:
                         whether it takes any preset at a common size */
-    ORDER_JUDGE,     /* run as order.layout says: replies DONE (value: 1 if upper halves of vector
+    ORDER_JUDGE,    /* run as order.layout says: replies DONE (value: 1 if upper halves of vector
                         registers are in use; threads, if several) or FAILED */
-    ORDER_GROW,      /* `count` calls and more, which must keep nothing: replies DONE or FAILED */
+    ORDER_GROW,     /* `count` calls and more, which must keep nothing: replies DONE or FAILED */
     ORDER_CALL_LARGE, /* one call on the problem's rows (x: LARGE_PERIOD rows); y: large_rows() */
     ORDER_BOUND,      /* bounds for rows of facts, proven or, with a chance, probable: replies DONE
                     (value: 1 if the kernel has such a bound) */
@@ -173,8 +171,7 @@ typedef struct work_order {
     ln_accuracy accuracy; /* class of a call of the library, to judge (DONE then names the kernel in
                                   text) and to a timed entry */
     size_t x_offset, y_offset; /* timed group: where x and y begin in their first page */
-    bool trusted;              /* load: the library that lnbench came with, and no plugin */
-    bool own_file; /* load: the table must lie in the file itself, not in what it loads */
+    bool own_file;             /* load: kernels must lie in the file itself, not in what it loads */
     uint64_t seed;
     unsigned repetitions; /* of each entry; to an entry: its own, fewer; 0: as the group's */
     double min_seconds;
@@ -183,27 +180,25 @@ typedef struct work_order {
 
 typedef enum reply_kind {
     REPLY_LOADED = 1,
-    REPLY_KERNEL, /* text: the version of what it comes from, or "" */
     REPLY_DONE,
     REPLY_FAILED,
     REPLY_STARTED,
     REPLY_REPETITION,
-    REPLY_ROWS,  /* timed rows with other bits than the judged ones lie in the arena (count: the
+    REPLY_ROWS, /* timed rows with other bits than the judged ones lie in the arena (count: the
                      entry;   value: how many); waits for GO_ON */
     REPLY_ALIVE, /* no answer: the order goes on */
 } reply_kind;
 
 typedef struct worker_reply {
-    uint32_t magic;
     reply_kind kind;
     verdict_kind verdict; /* FAILED: which */
-    uint32_t count; /* LOADED: kernels; KERNEL: its index; STARTED, FAILED in a group: the entry */
+    uint32_t count;       /* LOADED: kernels; STARTED, FAILED in a group: the entry */
     /* LOST: REPLY_ENDS_RUN, REPLY_NO_MEMORY, of ORDER_LOAD an exit code, or 0 */
     int64_t value;
-    char text[REPLY_TEXT_LENGTH];    /* DONE with GROW: a remark, or "" */
+    char text[REPLY_TEXT_LENGTH];  /* DONE with GROW: a remark, or ""; LOADED: the plugin's name */
+    char version[NAME_MAX_LENGTH]; /* LOADED: of the library behind the plugin, or "" */
     char set_at_load[CHANGE_LENGTH]; /* LOADED: of floating-point control, in which its kernels are
                                         called; "": nothing */
-    kernel_facts kernel;
     timed_repetition repetition;
 } worker_reply;
 
@@ -234,7 +229,7 @@ typedef struct shared_arena {
     size_t mapped, most; /* bytes */
 } shared_arena;
 
-/* Its size is fixed, and sealed. */
+/* Its size is fixed. */
 void shared_arena_open(shared_arena *made);
 /* Contents stay, but their place in the process may be another. False: errno says why. */
 bool shared_arena_reach(shared_arena *of, size_t bytes);

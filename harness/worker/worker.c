@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "domain/machine.h"
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
@@ -28,7 +27,6 @@ enum {
     SEND_DEADLINE = 5,
     END_DEADLINE = 2,
     FIRST_FREE_FD = 10,
-    PLUGINS_MOST = 64,
     NOBODY = -1
 };
 
@@ -37,7 +35,7 @@ enum {
 typedef struct worker_slot {
     pid_t process;
     int socket;       /* -1: there is none */
-    int words;        /* what a plugin wrote to standard error while it was loaded; 0: no file */
+    int errors;       /* a file in memory that is its standard error; 0: none */
     work_order last;  /* but for ORDER_GO_ON */
     long oom_kills;   /* of the control group, when it began (domain/machine.h) */
     uint64_t loaded;  /* bit i: plugin i */
@@ -61,8 +59,8 @@ struct worker_process {
 
 static void end_process(worker_slot *slot)
 {
-    if (slot->words > 0)
-        close(slot->words);
+    if (slot->errors > 0)
+        close(slot->errors);
     if (slot->socket >= 0) {
         close(slot->socket);
         child_kill(slot->process);
@@ -80,8 +78,7 @@ static bool end_with(worker_slot *slot, verdict_kind verdict, const char *text, 
 
 typedef struct new_worker {
     const char *program; /* its path */
-    int socket, arena, words;
-    bool loud;
+    int socket, arena, errors;
 } new_worker;
 
 /* In the child: only the socket, the arena and standard error stay open. */
@@ -90,15 +87,12 @@ static void become_worker(void *context)
     const new_worker *made = context;
     int kept_socket = fcntl(made->socket, F_DUPFD, FIRST_FREE_FD);
     int kept_arena = fcntl(made->arena, F_DUPFD, FIRST_FREE_FD);
-    int kept_words = fcntl(made->words, F_DUPFD, FIRST_FREE_FD);
     int null = open("/dev/null", O_RDWR);
-    if (kept_socket < 0 || kept_arena < 0 || null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 ||
-        (!made->loud && dup2(null, 2) < 0) || dup2(kept_socket, WORKER_SOCKET_FD) < 0 ||
-        dup2(kept_arena, WORKER_ARENA_FD) < 0)
+    if (kept_socket < 0 || kept_arena < 0 || null < 0 ||
+        (made->errors > 0 && dup2(made->errors, 2) < 0) || dup2(null, 0) < 0 || dup2(null, 1) < 0 ||
+        dup2(kept_socket, WORKER_SOCKET_FD) < 0 || dup2(kept_arena, WORKER_ARENA_FD) < 0)
         _exit(126);
-    if (kept_words >= 0)
-        dup2(kept_words, WORKER_WORDS_FD);
-    close_range(kept_words >= 0 ? WORKER_WORDS_FD + 1 : WORKER_WORDS_FD, ~0u, 0);
+    close_range(WORKER_ARENA_FD + 1, ~0u, 0);
     execl(made->program, made->program, (char *)NULL);
     _exit(127);
 }
@@ -107,25 +101,21 @@ static void become_worker(void *context)
 static bool ended_for_memory(const worker_slot *slot, int status, worker_reply *reply)
 {
     const ln_problem *problem = &slot->last.problem;
-    bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
-    char limit[64] = "", needed[96] = "";
-    if (!killed || slot->oom_kills < 0 || control_group_oom_kills("") <= slot->oom_kills)
+    char where[64] = "", limit[64] = "";
+    if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL || slot->oom_kills < 0 ||
+        control_group_oom_kills("") <= slot->oom_kills)
         return false;
     double bytes = control_group_memory("");
+    if (problem->rows > 0)
+        snprintf(where, sizeof where, " at %zux%zu", problem->rows, problem->hidden);
     if (bytes > 0)
         snprintf(limit, sizeof limit, ", whose control group may use %.0f MiB", bytes / 0x1p20);
-    if (problem->rows > 0)
-        snprintf(needed, sizeof needed, "; x and y of %zux%zu need %.3g MiB", problem->rows,
-                 problem->hidden,
-                 call_bytes(operations[slot->last.operation], problem->rows, problem->hidden,
-                            problem->storage) /
-                     0x1p20);
     reply->verdict = VERDICT_MISSING;
     reply->value = REPLY_ENDS_RUN;
     snprintf(
         reply->text, sizeof reply->text,
-        "out of memory: the system ended the worker%s%s: choose fewer rows, or raise the limit",
-        limit, needed);
+        "out of memory%s: the system ended the worker%s: choose fewer rows, or raise the limit",
+        where, limit);
     return true;
 }
 
@@ -135,45 +125,34 @@ static bool ended_for_memory(const worker_slot *slot, int status, worker_reply *
 static bool has_ended(worker_slot *slot, worker_reply *reply)
 {
     int status;
-    char words[1024] = "";
-    worker_reply ended = {.kind = REPLY_FAILED, .verdict = VERDICT_CRASHED, .count = reply->count};
+    char line[256] = "", how[64];
     close(slot->socket);
     slot->socket = -1;
     child_wait(slot->process, END_DEADLINE, &status);
-    *reply = ended;
-    if (ended_for_memory(slot, status, reply)) {
-        end_process(slot);
-        return false;
-    }
+    *reply =
+        (worker_reply){.kind = REPLY_FAILED, .verdict = VERDICT_CRASHED, .count = reply->count};
     if (WIFSIGNALED(status))
-        snprintf(ended.text, sizeof ended.text, "SIG%s", sigabbrev_np(WTERMSIG(status)));
+        snprintf(how, sizeof how, "SIG%s", sigabbrev_np(WTERMSIG(status)));
     else
-        snprintf(ended.text, sizeof ended.text, "exited with status %d", WEXITSTATUS(status));
-    off_t end =
-        slot->last.kind == ORDER_LOAD && slot->words > 0 ? lseek(slot->words, 0, SEEK_END) : 0;
-    off_t from = end < (off_t)sizeof words ? 0 : end - (off_t)sizeof words + 1;
-    ssize_t got = end > 0 ? pread(slot->words, words, sizeof words - 1, from) : 0;
-    while (got > 0 && isspace((unsigned char)words[got - 1]))
-        words[--got] = '\0';
-    const char *line = strrchr(words, '\n');
-    line = line ? line + 1 : words;
-    snprintf(reply->text, sizeof reply->text, *line ? "%.40s: %.200s" : "%.40s", ended.text, line);
+        snprintf(how, sizeof how, "exited with status %d", WEXITSTATUS(status));
+    if (slot->last.kind == ORDER_LOAD && slot->errors > 0)
+        last_line_read(slot->errors, line, sizeof line);
+    if (!ended_for_memory(slot, status, reply))
+        snprintf(reply->text, sizeof reply->text, *line ? "%.40s: %.200s" : "%.40s", how, line);
     end_process(slot);
     return false;
 }
 
-/* Orders with one answer each, or one order. False: *reply says why, and the process is gone. */
-static bool send_orders(worker_slot *slot, const work_order *orders, size_t count,
-                        worker_reply *reply)
+/* False: *reply says why, and the process is gone. */
+static bool send_order(worker_slot *slot, const work_order *order, worker_reply *reply)
 {
-    const ssize_t size = (ssize_t)(count * sizeof *orders);
     double deadline = seconds_now() + SEND_DEADLINE;
     *reply = (worker_reply){0};
-    if (orders->kind != ORDER_GO_ON)
-        slot->last = *orders;
+    if (order->kind != ORDER_GO_ON)
+        slot->last = *order;
     for (;;) {
-        ssize_t put = send(slot->socket, orders, (size_t)size, MSG_NOSIGNAL | MSG_DONTWAIT);
-        if (put == size)
+        ssize_t put = send(slot->socket, order, sizeof *order, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (put == (ssize_t)sizeof *order)
             return true;
         if (put >= 0 || errno == EPIPE || errno == ECONNRESET)
             return has_ended(slot, reply);
@@ -201,10 +180,9 @@ static double seconds_queued(pid_t process)
     return 1e-9 * (double)queued;
 }
 
-/* The next message, of at most `most` replies; how many. 0: *reply is a FAILED one, and the process is gone. What
- * the worker waits for a processor does not count, up to nine times the deadline; most answers come before it is
- * asked for. */
-static size_t receive_replies(worker_slot *slot, double seconds, worker_reply *reply, size_t most)
+/* The next message. False: *reply is a FAILED one, and the process is gone. What the worker waits for a processor
+ * does not count, up to nine times the deadline; most answers come before it is asked for. */
+static bool receive_reply(worker_slot *slot, double seconds, worker_reply *reply)
 {
     enum { LONGEST = 500, AT_ONCE = 100 }; /* milliseconds */
     char text[64];
@@ -228,42 +206,28 @@ static size_t receive_replies(worker_slot *slot, double seconds, worker_reply *r
         if (left <= 0 && ready == 0)
             left += fmin(seconds_queued(slot->process) - queued, 9 * seconds);
     }
-    while ((got = recv(slot->socket, reply, most * sizeof *reply, MSG_DONTWAIT)) < 0 &&
-           errno == EINTR)
+    while ((got = recv(slot->socket, reply, sizeof *reply, MSG_DONTWAIT)) < 0 && errno == EINTR)
         ;
-    if (got <= 0)
-        return has_ended(slot, reply);
-    if ((size_t)got % sizeof *reply != 0 || reply->magic != PROTOCOL_MAGIC)
-        return end_with(slot, VERDICT_CRASHED, "the worker's answers make no sense", reply);
-    return (size_t)got / sizeof *reply;
+    return got == (ssize_t)sizeof *reply || has_ended(slot, reply);
 }
 
-/* The answers to `count` orders: how many there are, of which the last may end the process. 0: it is gone,
- * and *replies says why. The deadline is of each. */
-static size_t receive_answers(worker_slot *slot, double deadline_seconds, worker_reply *replies,
-                              size_t count)
-{
-    enum { MOST_DEADLINES = 100 }; /* of an order that goes on */
-    double end = seconds_now() + MOST_DEADLINES * deadline_seconds * (double)count;
-    size_t got;
-    do
-        got = receive_replies(slot, seconds_now() < end ? deadline_seconds : 0, replies, count);
-    while (got > 0 && replies->kind == REPLY_ALIVE);
-    /* A plugin's own words, shown on terminals, in tables and pages: one printable line. */
-    for (size_t i = 0; i < (got ? got : 1); i++) {
-        text_make_printable(replies[i].text, "");
-        text_make_printable(replies[i].set_at_load, "");
-    }
-    /* These end the process, or leave it in a state that nothing should be measured in. */
-    if (got > 0 && reply_ends_process(&replies[got - 1]))
-        end_process(slot);
-    return got;
-}
-
-/* One answer. False: *reply is a FAILED one; but after DECLINED and NONDETERMINISTIC the process is gone. */
+/* The answer. False: *reply is a FAILED one; but for UNSUPPORTED and NONDETERMINISTIC the process is gone. */
 static bool receive_answer(worker_slot *slot, double deadline_seconds, worker_reply *reply)
 {
-    return receive_answers(slot, deadline_seconds, reply, 1) == 1 && reply->kind != REPLY_FAILED;
+    enum { MOST_DEADLINES = 100 }; /* of an order that goes on */
+    double end = seconds_now() + MOST_DEADLINES * deadline_seconds;
+    bool got;
+    do
+        got = receive_reply(slot, seconds_now() < end ? deadline_seconds : 0, reply);
+    while (got && reply->kind == REPLY_ALIVE);
+    /* A plugin's own words, shown on terminals, in tables and pages: one printable line. */
+    text_make_printable(reply->text, "");
+    text_make_printable(reply->version, "");
+    text_make_printable(reply->set_at_load, "");
+    /* These end the process, or leave it in a state that nothing should be measured in. */
+    if (got && reply_ends_process(reply))
+        end_process(slot);
+    return got && reply->kind != REPLY_FAILED;
 }
 
 /* The others do nothing meanwhile: neither take time nor reach the arena. */
@@ -288,18 +252,18 @@ static bool start_process(worker_process *worker, worker_slot *slot, worker_repl
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
         die(EXIT_CODE_ENVIRONMENT, "socketpair for the worker: %s", strerror(errno));
     bool loud = getenv("LNBENCH_WORKER_STDERR") != NULL;
-    int words = loud ? -1 : memfd_create("lnbench-words", MFD_CLOEXEC);
-    new_worker made = {worker->program, pair[1], worker->arena.file, words, loud};
+    int errors = loud ? 0 : memfd_create("lnbench-errors", MFD_CLOEXEC);
+    new_worker made = {worker->program, pair[1], worker->arena.file, errors};
     pid_t child = child_execute(become_worker, &made);
     if (child < 0)
         die(EXIT_CODE_ENVIRONMENT, "fork for the worker: %s", strerror(errno));
     close(pair[1]);
     *slot = (worker_slot){.process = child,
                           .socket = pair[0],
-                          .words = words,
+                          .errors = errors,
                           .ran_last = NOBODY,
                           .oom_kills = control_group_oom_kills("")};
-    if (send_orders(slot, &greet, 1, reply) && receive_answer(slot, START_DEADLINE, reply))
+    if (send_order(slot, &greet, reply) && receive_answer(slot, START_DEADLINE, reply))
         return true;
     if (!interrupted())
         die(EXIT_CODE_ENVIRONMENT, "the worker %.300s cannot be started: %.200s", worker->program,
@@ -318,8 +282,7 @@ static worker_slot *slot_of(worker_process *worker, const work_order *order)
     return &worker->slots[worker->builds ? 0 : times ? worker->plugin_count : order->plugin];
 }
 
-/* The first answer to an order to load; those that describe kernels follow if they are wanted. False: *reply says
- * why, and its count which plugin it is. */
+/* False: *reply says why, and its count which plugin it is. */
 static bool ask_to_load(worker_process *worker, worker_slot *slot, unsigned plugin, bool describe,
                         worker_reply *reply)
 {
@@ -328,9 +291,7 @@ static bool ask_to_load(worker_process *worker, worker_slot *slot, unsigned plug
     order.plugin = plugin;
     order.count = describe;
     order.own_file = worker->builds;
-    order.trusted = plugin == 0 && !worker->builds;
-    const bool fine =
-        send_orders(slot, &order, 1, reply) && receive_answer(slot, LOAD_DEADLINE, reply);
+    const bool fine = send_order(slot, &order, reply) && receive_answer(slot, LOAD_DEADLINE, reply);
     if (fine)
         slot->loaded |= UINT64_C(1) << plugin;
     else
@@ -369,15 +330,13 @@ static bool runs_kernel(const work_order *order)
     return order->kind >= ORDER_JUDGE && order->kind <= ORDER_BOUND;
 }
 
-/* Orders of one kernel, to a process with its plugin. */
+/* To a process with its kernel's plugin. */
 static bool send_to(worker_process *worker, worker_slot *slot, const work_order *order,
-                    size_t count, worker_reply *reply)
+                    worker_reply *reply)
 {
-    work_order sent[BATCH_MOST];
-    memcpy(sent, order, count * sizeof *sent);
+    work_order sent = *order;
     *reply = (worker_reply){0};
-    for (size_t i = 0; i < count; i++)
-        sent[i].arena_bytes = worker->arena.mapped;
+    sent.arena_bytes = worker->arena.mapped;
     if (slot->socket < 0 && !start_process(worker, slot, reply))
         return false;
     turn_to(worker, slot);
@@ -386,7 +345,7 @@ static bool send_to(worker_process *worker, worker_slot *slot, const work_order 
         if ((worker->builds || (of_kernel && plugin == order->plugin)) &&
             !load_again(worker, slot, plugin, reply))
             return false;
-    if (!send_orders(slot, sent, count, reply))
+    if (!send_order(slot, &sent, reply))
         return false;
     if (runs_kernel(order)) {
         slot->ran_others |= slot->ran_last != NOBODY && slot->ran_last != (int64_t)order->kernel;
@@ -397,7 +356,7 @@ static bool send_to(worker_process *worker, worker_slot *slot, const work_order 
 
 bool worker_send_order(worker_process *worker, const work_order *order, worker_reply *reply)
 {
-    return send_to(worker, slot_of(worker, order), order, 1, reply);
+    return send_to(worker, slot_of(worker, order), order, reply);
 }
 
 bool worker_next(worker_process *worker, double deadline_seconds, worker_reply *reply)
@@ -406,28 +365,22 @@ bool worker_next(worker_process *worker, double deadline_seconds, worker_reply *
 }
 
 /* A crash where another kernel of the plugin ran before, or want of memory where any did, may be that one's
- * doing: the order is given again in a process where nobody ran. `before`: the process before the orders. */
-static bool is_asked_again(const worker_slot *before, const work_order *order, size_t count,
-                           const worker_reply *reply)
-{
-    bool others = before->ran_last != NOBODY &&
-                  (before->ran_others || before->ran_last != (int64_t)order->kernel);
-    bool lacks = reply->verdict == VERDICT_MISSING && reply->value == REPLY_NO_MEMORY;
-    return runs_kernel(order) && ((reply->verdict == VERDICT_CRASHED && others) ||
-                                  (lacks && (before->ran_last != NOBODY || count > 1)));
-}
-
+ * doing: the order is given again in a process where nobody ran. */
 bool worker_ask(worker_process *worker, const work_order *order, double deadline_seconds,
                 worker_reply *reply)
 {
-    worker_slot *slot = slot_of(worker, order), before;
+    worker_slot *slot = slot_of(worker, order);
+    bool others, any;
     do {
-        before = *slot;
-        if (!send_to(worker, slot, order, 1, reply))
+        any = slot->ran_last != NOBODY;
+        others = any && (slot->ran_others || slot->ran_last != (int64_t)order->kernel);
+        if (!send_to(worker, slot, order, reply))
             return false;
         if (receive_answer(slot, deadline_seconds, reply))
             return true;
-    } while (slot->socket < 0 && is_asked_again(&before, order, 1, reply));
+    } while (slot->socket < 0 && runs_kernel(order) &&
+             (reply->verdict == VERDICT_MISSING ? any && reply->value == REPLY_NO_MEMORY
+                                                : others && reply->verdict == VERDICT_CRASHED));
     return false;
 }
 
@@ -435,38 +388,6 @@ static bool runner_ask(kernel_runner *runner, const work_order *order, double de
                        worker_reply *reply)
 {
     return worker_ask((worker_process *)runner, order, deadline_seconds, reply);
-}
-
-/* Orders of one kernel in one message; those that got no answer are sent again one by one, to another
- * process. What kept the message from being answered stays the last one's where each alone is. */
-static size_t runner_ask_all(kernel_runner *runner, const work_order *orders, size_t count,
-                             double deadline_seconds, worker_reply *replies)
-{
-    worker_process *worker = (worker_process *)runner;
-    worker_slot *slot = slot_of(worker, orders);
-    worker_reply lost = {0};
-    size_t answered = 0;
-    bool fine = true;
-    const worker_slot before = *slot;
-    if (send_to(worker, slot, orders, count, replies)) {
-        answered = receive_answers(slot, deadline_seconds, replies, count);
-        if (slot->socket >= 0)
-            return answered;
-        const worker_reply *end = &replies[answered ? answered - 1 : 0];
-        bool again = is_asked_again(&before, orders, count, end);
-        if (answered > 0 && !again)
-            return answered;
-        answered -= answered > 0;
-        if (!again)
-            lost = *end;
-    }
-    while (fine && answered < count) {
-        worker_ask(worker, &orders[answered], deadline_seconds, &replies[answered]);
-        fine = !reply_ends_process(&replies[answered++]);
-    }
-    if (fine && lost.kind == REPLY_FAILED)
-        replies[answered - 1] = lost;
-    return answered;
 }
 
 static void runner_reserve(kernel_runner *runner, size_t bytes)
@@ -574,7 +495,7 @@ static bool leave_out_failed(worker_process *worker, unsigned i, kernel_list *li
 static bool load_plugin(worker_process *worker, unsigned i, kernel_list *list)
 {
     worker_slot *slot = &worker->slots[worker->builds ? 0 : i];
-    worker_reply loaded = {0}, described[BATCH_MOST];
+    worker_reply loaded = {0};
     uint64_t object_hash = 0;
     bool runs = slot->socket >= 0 || start_process(worker, slot, &loaded);
     turn_to(worker, slot);
@@ -584,19 +505,15 @@ static bool load_plugin(worker_process *worker, unsigned i, kernel_list *list)
         return leave_out(worker, i, list, EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s",
                          worker->plugins[i], strerror(errno));
     list->kernels = reallocate(list->kernels, (list->count + loaded.count) * sizeof *list->kernels);
+    runner_reserve(&worker->runner, loaded.count * sizeof(kernel_facts));
+    const kernel_facts *facts = (const void *)worker->runner.memory;
     for (unsigned kernel = 0; kernel < loaded.count; kernel++) {
-        const unsigned at = kernel % BATCH_MOST, left = loaded.count - kernel;
-        if (at == 0 && receive_answers(slot, LOAD_DEADLINE, described,
-                                       left < BATCH_MOST ? left : BATCH_MOST) == 0)
-            return leave_out_failed(worker, i, list, described);
         kernel_entry *entry = &list->kernels[list->count];
-        *entry = (kernel_entry){.facts = described[at].kernel,
-                                .plugin = i,
-                                .kernel = kernel,
-                                .object_hash = object_hash};
+        *entry = (kernel_entry){
+            .facts = facts[kernel], .plugin = i, .kernel = kernel, .object_hash = object_hash};
         snprintf(entry->source, sizeof entry->source, "%.63s",
                  i == 0 && !worker->builds ? "builtin" : loaded.text);
-        snprintf(entry->version, sizeof entry->version, "%.63s", described[at].text);
+        memcpy(entry->version, loaded.version, sizeof entry->version);
         memcpy(entry->set_at_load, loaded.set_at_load, sizeof entry->set_at_load);
         for (size_t other = 0; other < list->count; other++)
             if (strcmp(list->kernels[other].facts.name, entry->facts.name) == 0)
@@ -608,30 +525,18 @@ static bool load_plugin(worker_process *worker, unsigned i, kernel_list *list)
     return true;
 }
 
-/* Why kernels can't be run here, many in one message. A kernel that refuses one problem may take another:
- * what refuses every preset at common sizes can't be run, for the first reason it gave. */
+/* Why kernels can't be run here. A kernel that refuses one problem may take another: what refuses every preset at
+ * common sizes can't be run, for the first reason it gave. Where supports() itself fails, its cases tell. */
 static void ask_support(worker_process *worker, kernel_list *list)
 {
-    work_order orders[BATCH_MOST];
-    worker_reply replies[BATCH_MOST];
-    for (size_t first = 0, answered; first < list->count; first += answered) {
-        kernel_entry *entries = &list->kernels[first];
-        size_t count = 0;
-        for (; first + count < list->count && entries[count].plugin == entries->plugin &&
-               count < BATCH_MOST;
-             count++)
-            orders[count] = worker_order(ORDER_SUPPORTS, &entries[count]);
-        answered = runner_ask_all(&worker->runner, orders, count, LOAD_DEADLINE, replies);
-        worker_reply *last = &replies[answered - 1];
-        if (last->kind == REPLY_FAILED &&
-            last->verdict == VERDICT_CRASHED) /* by something else: the next answers */
-            worker_ask(worker, &orders[answered - 1], LOAD_DEADLINE, last);
-        if (last->kind == REPLY_FAILED && reply_was_interrupted(last))
+    for (size_t i = 0; i < list->count; i++) {
+        kernel_entry *entry = &list->kernels[i];
+        const work_order order = worker_order(ORDER_SUPPORTS, entry);
+        worker_reply reply;
+        if (worker_ask(worker, &order, LOAD_DEADLINE, &reply) && reply.value != 0)
+            memcpy(entry->unsupported, reply.text, sizeof entry->unsupported);
+        if (reply.kind == REPLY_FAILED && reply_was_interrupted(&reply))
             die(EXIT_CODE_INTERRUPTED, "interrupted");
-        for (size_t i = 0; i < answered;
-             i++) /* else a verdict for each case, where supports() itself fails */
-            snprintf(entries[i].unsupported, sizeof entries[i].unsupported, "%s",
-                     replies[i].kind == REPLY_DONE && replies[i].value != 0 ? replies[i].text : "");
     }
 }
 
@@ -644,8 +549,7 @@ kernel_runner *worker_runner(worker_process *worker)
 
 static void open_worker(worker_process *worker)
 {
-    worker->runner =
-        (kernel_runner){.ask = runner_ask, .ask_all = runner_ask_all, .reserve = runner_reserve};
+    worker->runner = (kernel_runner){.ask = runner_ask, .reserve = runner_reserve};
     for (size_t i = 0; i <= PLUGINS_MOST; i++)
         worker->slots[i] = (worker_slot){.socket = -1, .ran_last = NOBODY};
     shared_arena_open(&worker->arena);

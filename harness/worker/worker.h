@@ -46,7 +46,7 @@ kernel_runner *worker_runner(worker_process *worker);
 void worker_files(const worker_process *worker, word_list *files);
 
 /* Sends and waits for the answer. True: reply->kind is DONE. False: reply is FAILED with a verdict
- * and text, also for a crash, an exit, a hang past the deadline or nonsense; the process is then
+ * and text, also for a crash, an exit or a hang past the deadline; the process is then
  * gone. */
 bool worker_ask(worker_process *worker, const work_order *order, double deadline_seconds,
                 worker_reply *reply);

@@ -220,6 +220,6 @@ check "more than there is: exit code" is "$code" 7
 check "more than there is" has err 'shape 16384x1024: x and y need 128 MiB; the control group may use 60 MiB of memory'
 inside "${shape[@]}" 7000x1024 # with what else is in memory
 check "ended by the system: exit code" is "$code" 7
-check "ended by the system" has err 'out of memory: the system ended the worker, whose control group may use 60 MiB; x and y of 7000x1024 need 54\.7 MiB'
+check "ended by the system" has err 'out of memory at 7000x1024: the system ended the worker, whose control group may use 60 MiB'
 
 finish

@@ -241,27 +241,29 @@ bool guard_slack_changed(const guarded *buffer, long *distance)
     return false;
 }
 
-guard_fault guard_find(const void *address)
+void guard_find(const void *address, char *text, size_t size, verdict_kind *verdict)
 {
-    guard_fault fault = {0};
-    uintptr_t at = (uintptr_t)address;
+    const uintptr_t at = (uintptr_t)address;
     for (size_t i = 0; i < MAX_LIVE; i++) {
         const guarded *buffer = &live[i];
-        uintptr_t map = (uintptr_t)buffer->map, data = (uintptr_t)buffer->data;
+        const uintptr_t map = (uintptr_t)buffer->map, data = (uintptr_t)buffer->data;
         if (!map || at < map || at >= map + buffer->map_size)
             continue;
-        fault.buffer = buffer;
-        if (at >= data + buffer->size)
-            fault.bytes_behind = (long)(at - (data + buffer->size));
-        else if (at < data)
-            fault.bytes_before = (long)(data - at);
+        const long behind = (long)(at - (data + buffer->size)), before = (long)(data - at);
+        if (behind > 0)
+            snprintf(text, size, "reads or writes %ld bytes behind the end of %s", behind,
+                     buffer->name);
+        else if (behind == 0)
+            snprintf(text, size, "reads or writes right behind the end of %s", buffer->name);
+        else if (before > 0)
+            snprintf(text, size, "reads or writes %ld bytes before %s", before, buffer->name);
         else if (buffer->read_only)
-            fault.write_to_input = true;
-        else
-            fault.buffer = NULL; /* ours, and open to all: somebody unmapped it */
-        return fault;
+            snprintf(text, size, "wrote to %s", buffer->name);
+        else /* ours, and open to all: somebody unmapped it */
+            return;
+        *verdict = behind >= 0 || before > 0 ? VERDICT_OVERRUN : VERDICT_INPUT_MODIFIED;
+        return;
     }
-    return fault;
 }
 
 /* ---- rows ---- */

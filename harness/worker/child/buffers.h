@@ -14,12 +14,6 @@
 #include "worker/protocol.h"
 #include <sys/mman.h>
 
-/* Of Linux 5.14; elsewhere madvise() fails, and pages are found one by one. */
-#ifndef MADV_POPULATE_READ
-#define MADV_POPULATE_READ 22
-#define MADV_POPULATE_WRITE 23
-#endif
-
 typedef struct guarded {
     const char *name; /* "x", "y", ...: for verdicts */
     void *data;
@@ -31,14 +25,6 @@ typedef struct guarded {
     char *second;  /* an input's memory, writable; NULL: it is no input */
     bool poisoned; /* while it waits for the next tensor: all of it is POISON */
 } guarded;
-
-/* What an address that faulted means. */
-typedef struct guard_fault {
-    const guarded *buffer; /* NULL: no buffer of ours */
-    bool write_to_input;   /* the address lies inside a read-only buffer */
-    long bytes_behind;     /* >= 0: this many bytes behind the end */
-    long bytes_before;     /* > 0: this many bytes before the start */
-} guard_fault;
 
 /* Maps a buffer of size bytes (at least 1 is mapped), filled with the slack pattern around the
  * data. `input`: it is read-only in its place, and is filled in another one. False: memory ran out. */
@@ -59,8 +45,9 @@ void guard_forget_waiting(void);
  * it (negative: before). */
 bool guard_slack_changed(const guarded *buffer, long *distance);
 
-/* Looks the address up among all live buffers; usable in a signal handler. */
-guard_fault guard_find(const void *address);
+/* What access to an address that faulted did, where it lies in or about a live buffer: text and verdict are of that
+ * then. Usable in a signal handler. */
+void guard_find(const void *address, char *text, size_t size, verdict_kind *verdict);
 
 /* Dense rows to where they lie in memory, with NaN between them. */
 void rows_lay_out(void *data, const role_extent *extent, const char *dense);

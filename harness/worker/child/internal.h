@@ -7,7 +7,7 @@
 #include "layernorm_plugin.h"
 #include "worker/child/buffers.h"
 
-enum { WORKER_MAX_PLUGINS = 64, WORKER_MAX_ENTRIES = 512 };
+enum { WORKER_MAX_ENTRIES = 512 };
 
 /* ---- orders and answers (main.c) ---- */
 
@@ -20,9 +20,6 @@ _Noreturn void worker_out_of_memory(size_t bytes);
 /* The answer is a failure. The first one stays. Returns false. */
 bool order_fails(verdict_kind verdict, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Because prepare() failed; of the library that lnbench came with, whose own has no other reason, because
- * memory ran out. */
-bool order_is_unprepared(void);
 
 /* Memory that is shared with the parent, at an offset of the order's. */
 char *worker_memory(off_t at);
@@ -31,10 +28,6 @@ char *worker_memory(off_t at);
 void worker_send(worker_reply *reply);
 /* The answer, and nothing else is done. */
 _Noreturn void worker_end_with_answer(void);
-/* That an order of many calls goes on: the parent's deadline begins anew. Between calls, as often as
- * one likes. */
-void worker_send_alive(void);
-
 /* Names what runs now (an entry of a timed group; " in ..."), for the report of a fault. */
 extern volatile unsigned running_entry;
 extern const char *volatile running_where;
@@ -130,19 +123,22 @@ void roof_run(roof_function *roof, unsigned threads, const void *x, void *y, siz
 /* Makes one call. Returns whether its output has the known bits. */
 typedef bool (*overlap_call)(void *context);
 
-enum { OVERLAP_MOST = 5 };
-
 typedef struct overlap_plan {
     unsigned free_calls; /* of each caller at first, to learn how long a call takes: at least one */
     unsigned stops;      /* interruptions of the first caller */
     double part;         /* 0 to 1: where in a call the first interruption comes */
 } overlap_plan;
 
-/* Calls with the first context on this thread and with each other one on a thread of its own, OVERLAP_MOST in
- * all. False: an output had other bits. There are fewer interruptions where the next thread cannot go on
- * meanwhile (the kernel holds a lock), and for slow kernels. *refused: the system gave no sockets, threads
- * or timers, so that no calls overlapped. */
-bool worker_overlap(overlap_call call, void *const *contexts, size_t count,
-                    const overlap_plan *plan, bool *refused);
+typedef enum overlap_result {
+    OVERLAP_SAME,
+    OVERLAP_DIFFERS, /* an output had other bits */
+    OVERLAP_REFUSED, /* the system gave no sockets, threads or timers, so that no calls overlapped */
+} overlap_result;
+
+/* Calls with the first context on this thread and with each other one on a thread of its own, AT_ONCE_MOST in
+ * all. There are fewer interruptions where the next thread cannot go on meanwhile (the kernel holds a lock), and
+ * for slow kernels. */
+overlap_result worker_overlap(overlap_call call, void *const *contexts, size_t count,
+                              const overlap_plan *plan);
 
 #endif

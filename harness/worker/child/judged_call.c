@@ -433,14 +433,14 @@ static bool call_all_at_once(void)
             return false;
         keep_outputs(contexts[i]);
     }
-    bool refused, fine = worker_overlap(call_at_once, contexts, judged.at_once, &plan, &refused);
+    const overlap_result found = worker_overlap(call_at_once, contexts, judged.at_once, &plan);
     for (unsigned i = 0; i < judged.at_once; i++)
         if (!is_clean(&judged.calls[i]))
             return false;
-    if (!fine)
+    if (found == OVERLAP_DIFFERS)
         return order_fails(VERDICT_NONDETERMINISTIC, "other bits on %u threads at once",
                            judged.at_once);
-    return !refused ||
+    return found == OVERLAP_SAME ||
            order_fails(VERDICT_MISSING, "the system refuses sockets, threads or timers, so that no "
                                         "calls can be made at once");
 }

@@ -7,7 +7,6 @@
  * 3. Each order names a kernel: SUPPORTS, JUDGE (judged_call.c), GROW and CALL_LARGE
  *    (stress.c), BOUND, and those of timing (time.c). Its answer is DONE or FAILED, with a verdict.
  * 4. After a failure lnbench ends the process; the next case has a new one. */
-#include "base/clock.h"
 #include "domain/operation.h"
 #include "domain/kernel.h"
 #include "worker/child/internal.h"
@@ -33,54 +32,27 @@ volatile unsigned running_entry;
 const char *volatile running_where = "";
 
 static shared_arena shared = {.file = WORKER_ARENA_FD, .most = SIZE_MAX};
-static worker_plugin plugins[WORKER_MAX_PLUGINS];
-static bool trusts_first; /* the first one is the library that lnbench came with */
-static bool of_library;   /* the order is about one of its kernels */
-
-/* Answers to the first orders of a message, until all of them are obeyed. */
-static worker_reply waiting[BATCH_MOST];
-static size_t waiting_count;
+static worker_plugin plugins[PLUGINS_MOST];
 
 char *worker_memory(off_t at)
 {
     return shared.memory + at;
 }
 
-static void send_replies(worker_reply *replies, size_t count)
-{
-    const size_t bytes = count * sizeof *replies;
-    ssize_t sent;
-    for (size_t i = 0; i < count; i++)
-        replies[i].magic = PROTOCOL_MAGIC;
-    do
-        sent = send(WORKER_SOCKET_FD, replies, bytes, MSG_NOSIGNAL);
-    while (sent < 0 && errno == EINTR);
-    if (sent != (ssize_t)bytes)
-        _exit(1);
-}
-
 void worker_send(worker_reply *reply)
 {
-    send_replies(reply, 1);
+    ssize_t sent;
+    do
+        sent = send(WORKER_SOCKET_FD, reply, sizeof *reply, MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    if (sent != sizeof *reply)
+        _exit(1);
 }
 
 void worker_end_with_answer(void)
 {
-    waiting[waiting_count] = answer;
-    send_replies(waiting, waiting_count + 1);
+    worker_send(&answer);
     _exit(1);
-}
-
-void worker_send_alive(void)
-{
-    static const double pause = 0.2;
-    static double last;
-    worker_reply alive = {.kind = REPLY_ALIVE};
-    double now = seconds_now();
-    if (now - last < pause)
-        return;
-    last = now;
-    worker_send(&alive);
 }
 
 bool order_fails(verdict_kind verdict, const char *format, ...)
@@ -93,13 +65,6 @@ bool order_fails(verdict_kind verdict, const char *format, ...)
     vsnprintf(answer.text, sizeof answer.text, format, arguments);
     va_end(arguments);
     return false;
-}
-
-bool order_is_unprepared(void)
-{
-    if (of_library)
-        worker_out_of_memory(0);
-    return order_fails(VERDICT_UNSUPPORTED, "its prepare() failed");
 }
 
 /* It may be the doing of a kernel that ran before: the parent asks again in a new process. */
@@ -120,32 +85,18 @@ static void on_fault(int number, siginfo_t *info, void *context)
 {
     (void)context;
     char *text = answer.text;
-    const size_t size = sizeof answer.text;
-    const bool memory = number == SIGSEGV || number == SIGBUS;
-    guard_fault fault = memory ? guard_find(info->si_addr) : (guard_fault){0};
-    const char *name = fault.buffer ? fault.buffer->name : "", *where = running_where;
     answer =
         (worker_reply){.kind = REPLY_FAILED, .verdict = VERDICT_CRASHED, .count = running_entry};
-    if (fault.write_to_input)
-        snprintf(text, size, "wrote to %s%s", name, where);
-    else if (fault.bytes_before > 0)
-        snprintf(text, size, "reads or writes %ld bytes before %s%s", fault.bytes_before, name,
-                 where);
-    else if (fault.buffer && fault.bytes_behind > 0)
-        snprintf(text, size, "reads or writes %ld bytes behind the end of %s%s", fault.bytes_behind,
-                 name, where);
-    else if (fault.buffer)
-        snprintf(text, size, "reads or writes right behind the end of %s%s", name, where);
-    else
-        snprintf(text, size, "SIG%s%s",
-                 number == SIGSEGV  ? "SEGV"
-                 : number == SIGBUS ? "BUS"
-                 : number == SIGILL ? "ILL"
-                 : number == SIGFPE ? "FPE"
-                                    : "ABRT",
-                 where);
-    if (fault.buffer)
-        answer.verdict = fault.write_to_input ? VERDICT_INPUT_MODIFIED : VERDICT_OVERRUN;
+    snprintf(text, sizeof answer.text, "SIG%s",
+             number == SIGSEGV  ? "SEGV"
+             : number == SIGBUS ? "BUS"
+             : number == SIGILL ? "ILL"
+             : number == SIGFPE ? "FPE"
+                                : "ABRT");
+    if (number == SIGSEGV || number == SIGBUS)
+        guard_find(info->si_addr, text, sizeof answer.text, &answer.verdict);
+    const size_t length = strlen(text);
+    snprintf(text + length, sizeof answer.text - length, "%s", running_where);
     worker_end_with_answer();
 }
 
@@ -244,13 +195,42 @@ static const char *plugin_fault(const ln_plugin_table *plugin)
     return NULL;
 }
 
-/* Whether `library` itself has that symbol, rather than one that it links to. */
+/* Whether `library` itself has that function, rather than one that it links to. */
 static bool has_code(void *library, void *address)
 {
     struct link_map *map, *found = NULL;
     Dl_info info;
-    return address && dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 &&
+    return dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 &&
            dladdr1(address, &info, (void **)&found, RTLD_DL_LINKMAP) != 0 && found == map;
+}
+
+static void copy_word(char *to, size_t size, const char *from)
+{
+    snprintf(to, size, "%s", name_is_fine(from) ? from : "");
+}
+
+static void describe_kernels(const ln_plugin_table *plugin)
+{
+    const size_t bytes = plugin->count * sizeof(kernel_facts);
+    if (!shared_arena_reach(&shared, bytes))
+        worker_out_of_memory(bytes);
+    kernel_facts *facts = memset(worker_memory(0), 0, bytes);
+    for (size_t i = 0; i < plugin->count; i++, facts++) {
+        const ln_kernel *kernel = &plugin->kernels[i];
+        facts->operation = kernel->operation;
+        copy_word(facts->name, sizeof facts->name, kernel->name);
+        copy_word(facts->role, sizeof facts->role, kernel->role);
+        copy_word(facts->statistics, sizeof facts->statistics, kernel->statistics);
+        copy_word(facts->apply, sizeof facts->apply, kernel->apply);
+        copy_word(facts->schedule, sizeof facts->schedule, kernel->schedule);
+        copy_word(facts->isa, sizeof facts->isa, kernel->isa);
+        facts->storage = kernel->storage;
+        facts->param = kernel->param;
+        facts->accumulator = kernel->accumulator;
+        facts->unroll = kernel->unroll;
+        facts->traits = kernel->traits;
+        facts->has_bound = kernel->bound != NULL;
+    }
 }
 
 static void load_plugin(const work_order *order)
@@ -268,16 +248,7 @@ static void load_plugin(const work_order *order)
         order_fails(VERDICT_MISSING, "%.200s", dlerror());
         return;
     }
-    /* A file that links to the library finds the library's symbol where it has none itself. */
     void *symbol = dlsym(library, LN_PLUGIN_SYMBOL);
-    bool is_own = has_code(library, symbol);
-    if (!is_own && (has_code(library, dlsym(library, "ln_plugin_v1")) ||
-                    has_code(library, dlsym(library, "ln_plugin_v2")))) {
-        order_fails(VERDICT_MISSING,
-                    "it was built for an older plugin ABI: compile it again against "
-                    "layernorm_plugin.h");
-        return;
-    }
     if (!symbol) {
         order_fails(VERDICT_MISSING,
                     "it has no symbol " LN_PLUGIN_SYMBOL " (see layernorm_plugin.h)");
@@ -293,13 +264,14 @@ static void load_plugin(const work_order *order)
         order_fails(VERDICT_MISSING, "%s", fault);
         return;
     }
-    for (size_t i = 0; i < table->count; i++)
-        is_own = is_own && has_code(library, *(void *const *)&table->kernels[i].run);
-    if (order->own_file && !is_own) { /* of two builds: both would run one copy */
-        order_fails(VERDICT_MISSING, "a kernel's run comes from a library that it loads");
-        answer.value = EXIT_CODE_NOT_COMPARABLE;
-        return;
-    }
+    for (size_t i = 0; order->own_file && i < table->count; i++)
+        if (!has_code(
+                library,
+                *(void *const *)&table->kernels[i].run)) { /* both builds would run one copy */
+            order_fails(VERDICT_MISSING, "a kernel's run comes from a library that it loads");
+            answer.value = EXIT_CODE_NOT_COMPARABLE;
+            return;
+        }
     /* Kernels are judged on one thread, and timed so unless the order has more. */
     if (table->set_threads && !plugin_set_threads(table, 1)) {
         order_fails(VERDICT_MISSING, "its set_threads(1) failed");
@@ -307,45 +279,14 @@ static void load_plugin(const work_order *order)
     }
     loaded->table = table;
     loaded->library = library;
-    trusts_first |= order->trusted;
     answer.kind = REPLY_LOADED;
     answer.count = (uint32_t)table->count;
     snprintf(answer.text, sizeof answer.text, "%s", table->name);
+    snprintf(answer.version, sizeof answer.version, "%.63s", table->version ? table->version : "");
     if (set)
         snprintf(answer.set_at_load, sizeof answer.set_at_load, "its constructor %s", set);
-}
-
-static void copy_word(char *to, size_t size, const char *from)
-{
-    snprintf(to, size, "%s", name_is_fine(from) ? from : "");
-}
-
-/* Its kernels, in messages of BATCH_MOST. */
-static void describe_kernels(const ln_plugin_table *plugin)
-{
-    for (size_t i = 0; i < plugin->count; i++) {
-        const ln_kernel *kernel = &plugin->kernels[i];
-        worker_reply *described = &waiting[i % BATCH_MOST];
-        *described = (worker_reply){.kind = REPLY_KERNEL, .count = (uint32_t)i};
-        if (plugin->version)
-            snprintf(described->text, sizeof described->text, "%.63s", plugin->version);
-        kernel_facts *facts = &described->kernel;
-        facts->operation = kernel->operation;
-        copy_word(facts->name, sizeof facts->name, kernel->name);
-        copy_word(facts->role, sizeof facts->role, kernel->role);
-        copy_word(facts->statistics, sizeof facts->statistics, kernel->statistics);
-        copy_word(facts->apply, sizeof facts->apply, kernel->apply);
-        copy_word(facts->schedule, sizeof facts->schedule, kernel->schedule);
-        copy_word(facts->isa, sizeof facts->isa, kernel->isa);
-        facts->storage = kernel->storage;
-        facts->param = kernel->param;
-        facts->accumulator = kernel->accumulator;
-        facts->unroll = kernel->unroll;
-        facts->traits = kernel->traits;
-        facts->has_bound = kernel->bound != NULL;
-        if (i + 1 == plugin->count || i % BATCH_MOST == BATCH_MOST - 1)
-            send_replies(waiting, i % BATCH_MOST + 1);
-    }
+    if (order->count > 0)
+        describe_kernels(table);
 }
 
 /* ---- orders ---- */
@@ -388,22 +329,11 @@ static void answer_bound(const work_order *order, const ln_kernel *kernel)
 
 static void obey(const work_order *order)
 {
-    int before; /* standard error */
     switch (order->kind) {
     case ORDER_GREET:
         return;
     case ORDER_LOAD:
-        /* What a plugin says on standard error meanwhile is kept: where the process ends, the parent shows it. */
-        before = fcntl(WORKER_WORDS_FD, F_GETFD) >= 0
-                     ? fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, WORKER_WORDS_FD + 1)
-                     : -1;
-        if (before >= 0)
-            dup2(WORKER_WORDS_FD, STDERR_FILENO);
         load_plugin(order);
-        if (before >= 0) {
-            dup2(before, STDERR_FILENO);
-            close(before);
-        }
         return;
     case ORDER_TIME_BEGIN:
         worker_time_begin(order);
@@ -451,35 +381,23 @@ static void obey(const work_order *order)
         answer_bound(order, kernel);
 }
 
-/* The orders of a message; behind a failure that ends the process no more. The calls of an order are made in the
- * state that loading the plugin set; TIME_RUN sees to that itself. */
-static void obey_all(const work_order *orders, size_t count)
+/* The calls of an order are made in the state that loading the plugin set; TIME_RUN sees to that itself. */
+static void answer_order(const work_order *order)
 {
-    answer.kind = REPLY_DONE;
-    for (size_t i = 0; i < count && !reply_ends_process(&answer); i++) {
-        const work_order *order = &orders[i];
-        thread_state own;
-        if (i > 0)
-            worker_send_alive();
-        answer = (worker_reply){.kind = REPLY_DONE};
-        of_library = trusts_first && order->plugin == 0;
-        running_entry = 0;
-        arena_reset(&order_memory);
-        if (!shared_arena_reach(&shared, order->arena_bytes))
-            worker_out_of_memory(order->arena_bytes);
-        floating_point_read(&own);
-        if (order->kind != ORDER_JUDGE || !order->place)
-            worker_leave_place();
-        if (plugin_of(order)->table && order->kind != ORDER_LOAD && order->kind != ORDER_TIME_RUN)
-            floating_point_set(&plugin_of(order)->floating_point);
-        obey(order);
-        floating_point_set(&own);
-        waiting[waiting_count++] = answer;
-    }
-    send_replies(waiting, waiting_count);
-    waiting_count = 0;
-    if (answer.kind == REPLY_LOADED && orders->count > 0)
-        describe_kernels(plugin_of(orders)->table);
+    thread_state own;
+    answer = (worker_reply){.kind = REPLY_DONE};
+    running_entry = 0;
+    arena_reset(&order_memory);
+    if (!shared_arena_reach(&shared, order->arena_bytes))
+        worker_out_of_memory(order->arena_bytes);
+    floating_point_read(&own);
+    if (order->kind != ORDER_JUDGE || !order->place)
+        worker_leave_place();
+    if (plugin_of(order)->table && order->kind != ORDER_LOAD && order->kind != ORDER_TIME_RUN)
+        floating_point_set(&plugin_of(order)->floating_point);
+    obey(order);
+    floating_point_set(&own);
+    worker_send(&answer);
 }
 
 int main(void)
@@ -513,13 +431,13 @@ int main(void)
     /* Threads of GNU's OpenMP that wait for work spin for milliseconds, into what is timed next; so
      * they spin as long as the pool's threads do (pool.c). Read when the library is loaded. */
     setenv("GOMP_SPINCOUNT", "1000", 0);
-    static work_order orders[BATCH_MOST];
+    static work_order order;
     for (;;) {
-        ssize_t got = recv(WORKER_SOCKET_FD, orders, sizeof orders, 0);
+        ssize_t got = recv(WORKER_SOCKET_FD, &order, sizeof order, 0);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
             return 0;
-        obey_all(orders, (size_t)got / sizeof *orders);
+        answer_order(&order);
     }
 }

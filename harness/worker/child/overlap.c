@@ -48,8 +48,8 @@ typedef struct overlap {
     overlap_call call;
     const overlap_plan *plan;
     sem_t start;
-    volatile bool refused; /* the system refuses a socket, a thread or a timer */
-    caller callers[OVERLAP_MOST];
+    volatile bool refused;
+    caller callers[AT_ONCE_MOST];
 } overlap;
 
 static _Thread_local caller *self; /* a handler has no other argument */
@@ -152,15 +152,15 @@ static void *call_on_thread(void *context)
     return NULL;
 }
 
-bool worker_overlap(overlap_call call, void *const *contexts, size_t count,
-                    const overlap_plan *plan, bool *refused)
+overlap_result worker_overlap(overlap_call call, void *const *contexts, size_t count,
+                              const overlap_plan *plan)
 {
-    static const double steps[OVERLAP_MOST] = {0.6180339887498949, 0.41421356237309515,
+    static const double steps[AT_ONCE_MOST] = {0.6180339887498949, 0.41421356237309515,
                                                0.7320508075688772, 0.23606797749978969,
                                                0.6457513110645906};
     static overlap of;
     struct sigaction handler = {.sa_handler = stop_thread, .sa_flags = SA_RESTART}, before;
-    pthread_t threads[OVERLAP_MOST];
+    pthread_t threads[AT_ONCE_MOST];
     bool fine = true;
     size_t started = 0;
     of = (overlap){.call = call, .plan = plan};
@@ -210,6 +210,5 @@ bool worker_overlap(overlap_call call, void *const *contexts, size_t count,
             close(of.callers[i].ends[1]);
         }
     }
-    *refused = of.refused;
-    return fine;
+    return !fine ? OVERLAP_DIFFERS : of.refused ? OVERLAP_REFUSED : OVERLAP_SAME;
 }

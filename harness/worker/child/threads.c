@@ -113,7 +113,7 @@ bool kernel_prepare(prepared_kernel *made, arena *memory, const ln_plugin_table 
         made->prepared += fine;
     }
     bool left = plugin_leave(&before, "prepare()");
-    return (fine || order_is_unprepared()) && left;
+    return (fine || order_fails(VERDICT_UNSUPPORTED, "its prepare() failed")) && left;
 }
 
 bool kernel_release(prepared_kernel *of)

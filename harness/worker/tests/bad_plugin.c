@@ -5,12 +5,8 @@
 
 #define SIXTEEN "aaaaaaaaaaaaaaaa"
 
-#if BAD_PLUGIN == 1 /* no symbol; or that of an older header */
+#if BAD_PLUGIN == 1 /* no symbol */
 #define SYMBOL something_else
-#elif BAD_PLUGIN == 12
-#define SYMBOL ln_plugin_v1
-#elif BAD_PLUGIN == 13
-#define SYMBOL ln_plugin_v2
 #else
 #define SYMBOL ln_plugin
 #endif
@@ -51,9 +47,6 @@ const ln_plugin_table *SYMBOL(void)
         break;
     case 5: /* crashes at load */
         abort();
-    case 8:
-        kernel.name = "two\nlines";
-        break;
     case 10:
         kernel.name = SIXTEEN SIXTEEN SIXTEEN SIXTEEN;
         break;

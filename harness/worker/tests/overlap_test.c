@@ -52,21 +52,23 @@ static bool call_with_lock(void *context)
     return fine;
 }
 
-static bool refused;
 static const overlap_plan plan = {.free_calls = 300, .stops = 1000};
-static int rows[OVERLAP_MOST];
-static void *const contexts[OVERLAP_MOST] = {&rows[0], &rows[1], &rows[2], &rows[3], &rows[4]};
+static int rows[AT_ONCE_MOST];
+static void *const contexts[AT_ONCE_MOST] = {&rows[0], &rows[1], &rows[2], &rows[3], &rows[4]};
 
 TEST(what_calls_share_is_found)
 {
-    assert_false(worker_overlap(call_through_static, contexts, 2, &plan, &refused));
-    assert_false(worker_overlap(call_through_static, contexts, OVERLAP_MOST, &plan, &refused));
-    assert_false(worker_overlap(call_through_two_places, contexts, OVERLAP_MOST, &plan, &refused));
+    assert_int_equal(worker_overlap(call_through_static, contexts, 2, &plan), OVERLAP_DIFFERS);
+    assert_int_equal(worker_overlap(call_through_static, contexts, AT_ONCE_MOST, &plan),
+                     OVERLAP_DIFFERS);
+    assert_int_equal(worker_overlap(call_through_two_places, contexts, AT_ONCE_MOST, &plan),
+                     OVERLAP_DIFFERS);
 }
 
 TEST(separate_calls_and_locked_ones_pass)
 {
-    assert_true(worker_overlap(call_through_stack, contexts, OVERLAP_MOST, &plan, &refused));
-    assert_true(worker_overlap(call_with_lock, contexts, OVERLAP_MOST, &plan, &refused));
-    assert_true(worker_overlap(call_through_static, contexts, 1, &plan, &refused));
+    assert_int_equal(worker_overlap(call_through_stack, contexts, AT_ONCE_MOST, &plan),
+                     OVERLAP_SAME);
+    assert_int_equal(worker_overlap(call_with_lock, contexts, AT_ONCE_MOST, &plan), OVERLAP_SAME);
+    assert_int_equal(worker_overlap(call_through_static, contexts, 1, &plan), OVERLAP_SAME);
 }
