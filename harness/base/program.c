@@ -79,7 +79,7 @@ typedef struct new_program {
     const char *path;
     char **environment;
     pid_t parent;
-    int null, problem; /* problem: errno, where it cannot be started */
+    int problem; /* errno, where it cannot be started */
 } new_program;
 
 /* In the child, which has lnbench's memory until then. */
@@ -94,7 +94,8 @@ static void become(void *context)
         _exit(127);
     if (!wanted->is_own) /* standard error is kept in memory */
         setrlimit(RLIMIT_FSIZE, &(struct rlimit){FILE_BYTES, FILE_BYTES});
-    if (dup2(made->null, STDIN_FILENO) >= 0 && dup2(made->null, STDOUT_FILENO) >= 0 &&
+    int null = open("/dev/null", O_RDWR);
+    if (dup2(null, STDIN_FILENO) >= 0 && dup2(null, STDOUT_FILENO) >= 0 &&
         dup2(wanted->errors, STDERR_FILENO) >= 0 && close_range(STDERR_FILENO + 1, ~0U, 0) == 0 &&
         (!wanted->folder || chdir(wanted->folder) == 0))
         execvpe(made->path, (char **)(uintptr_t)wanted->arguments, made->environment);
@@ -130,12 +131,9 @@ void program_start(program *started)
                         .path = path,
                         .environment =
                             started->is_own ? environ : make_environment(started->temporary),
-                        .parent = getpid(),
-                        .null = open("/dev/null", O_RDWR | O_CLOEXEC)};
-    pid_t child = started->errors < 0 || made.null < 0 ? -1 : child_execute(become, &made);
+                        .parent = getpid()};
+    pid_t child = started->errors < 0 ? -1 : child_execute(become, &made);
     int why = child < 0 ? errno : made.problem;
-    if (made.null >= 0)
-        close(made.null);
     if (child > 0 && why)
         child_kill(child);
     if (child > 0 && !why) {
@@ -206,11 +204,11 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void replace(pid_t from, pid_t to)
 {
-    size_t i = 0;
-    while (i < MOST_CHILDREN && children[i] != from)
-        i++;
-    if (i < MOST_CHILDREN)
-        children[i] = to;
+    for (size_t i = 0; i < MOST_CHILDREN; i++)
+        if (children[i] == from) {
+            children[i] = to;
+            return;
+        }
 }
 
 /* In the child, where handlers would run on this process's memory. */
@@ -271,9 +269,8 @@ child_end child_wait(pid_t child, double seconds, int *status)
     long pause = 20000; /* ns; doubled up to 5 ms */
     while (end == CHILD_LATE && seconds_now() < deadline) {
         siginfo_t info = {0};
-        bool ended = waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
-                     info.si_pid == child;
-        if (ended)
+        if (waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+            info.si_pid == child)
             end = CHILD_ENDED;
         else if (interrupted())
             end = CHILD_INTERRUPTED;
