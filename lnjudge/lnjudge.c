@@ -506,11 +506,8 @@ static bool ask_in_process(kernel_runner *runner, const work_order *order, doubl
     *reply = (worker_reply){.kind = REPLY_DONE};
     if (session->stopped)
         return blame(reply, VERDICT_MISSING, "stopped");
-    if (order->kind ==
-        ORDER_SUPPORTS) { /* a function says so in a call, and takes one convention */
-        reply->value = 1;
-        return true;
-    }
+    if (order->kind == ORDER_SUPPORTS) /* a function says so in a call, and takes one convention */
+        return blame(reply, VERDICT_UNSUPPORTED, "it takes one convention");
     bool takes = !(question->traits & LNJUDGE_THESE_SIZES);
     for (size_t i = 0; i < question->hidden_count; i++)
         takes |= question->hidden[i] == order->problem.hidden;

@@ -108,7 +108,7 @@ static bool takes(covering_run *run, const ln_problem *problem)
     worker_reply reply;
     case_verdict ignored;
     order.problem = *problem;
-    return judge_ask(run->judge, &order, 0, &reply, &ignored) && reply.value == 0;
+    return judge_ask(run->judge, &order, 0, &reply, &ignored);
 }
 
 /* What is left of a problem that the kernel declines: the same under a convention that it takes, that of

@@ -714,12 +714,8 @@ static uint64_t hash_request(const case_plan *plan, const resolved_plan *resolve
  * same one. Two builds of a library, asked the same, share that of the request. */
 static void identify(case_plan *plan, const resolved_plan *resolved)
 {
-    const plan_request *request = resolved->request;
-    uint64_t hash = hash_bytes(HASH_START, plan->name, strlen(plan->name));
-    hash = hash_bytes(hash, &plan->seed, sizeof plan->seed);
-    hash = hash_bytes(hash, &request->settings, sizeof request->settings);
-    hash = hash_bytes(hash, &plan->conformance, sizeof plan->conformance);
-    hash = hash_contents(hash, &request->inputs);
+    const uint64_t requested = hash_request(plan, resolved);
+    uint64_t hash = hash_bytes(HASH_START, &requested, sizeof requested);
     hash = hash_bytes(hash, &plan->worst_hash, sizeof plan->worst_hash);
     for (size_t i = 0; i < plan->kernel_count; i++) {
         const kernel_entry *kernel = plan->kernels[i];
@@ -741,7 +737,7 @@ static void identify(case_plan *plan, const resolved_plan *resolved)
     }
     snprintf(plan->hash, sizeof plan->hash, "%016llx", (unsigned long long)hash);
     snprintf(plan->request_hash, sizeof plan->request_hash, "%016llx",
-             (unsigned long long)hash_request(plan, resolved));
+             (unsigned long long)requested);
 }
 
 /* ---- the plan ---- */

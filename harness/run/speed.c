@@ -197,10 +197,9 @@ static bool enter_all(timed_round *heat, const work_order *begin, off_t end,
         work_order entry = worker_order(ORDER_TIME_ENTRY, contender->kernel);
         snprintf(entry.text, sizeof entry.text, "%s", contender->key.kernel);
         if (contender->kernel) {
-            entry.at.expected = end;
-            entry.at.expected_other = end + (off_t)((bytes + 63) / 64 * 64);
-            memcpy(memory + entry.at.expected, contender->judged[0], bytes);
-            memcpy(memory + entry.at.expected_other, contender->judged[1], bytes);
+            off_t at = end; /* each in turn */
+            timed_group_put(memory, &at, &entry.at.expected, contender->judged[0], bytes);
+            timed_group_put(memory, &at, &entry.at.expected_other, contender->judged[1], bytes);
         }
         set_length(&entry, heat->group, contender->call_ns);
         bool is_call = contender->kernel && call_class(&contender->kernel->facts, &entry.accuracy);

@@ -111,10 +111,8 @@ static inline size_t large_row_of_block(const ln_problem *of, size_t row)
 
 typedef enum order_kind {
     ORDER_GREET = 1, /* replies DONE */
-    ORDER_LOAD, /* open a plugin: replies LOADED; if `count` is not 0, with the kernel_facts of its kernels
-                        at the arena's start */
-    ORDER_SUPPORTS, /* replies DONE with the reason in text, "" for yes; of a problem without rows:
-                        whether it takes any preset at a common size */
+    ORDER_LOAD, /* open a plugin: replies LOADED, with what order.describes wants at the arena's start */
+    ORDER_SUPPORTS, /* whether the kernel takes the problem: replies DONE, or FAILED as unsupported */
     ORDER_JUDGE,    /* run as order.layout says: replies DONE (value: 1 if upper halves of vector
                         registers are in use; threads, if several) or FAILED */
     ORDER_GROW,     /* `count` calls and more, which must keep nothing: replies DONE or FAILED */
@@ -148,6 +146,20 @@ typedef struct arena_map {
                      counts through both judged blocks */
 } arena_map;
 
+/* What LOAD tells of the plugin's kernels: a kernel_description each. */
+typedef enum description_kind {
+    DESCRIBES_NOTHING,
+    DESCRIBES_FACTS,
+    DESCRIBES_SUPPORT
+} description_kind;
+
+typedef struct kernel_description {
+    kernel_facts facts;
+    char unsupported
+        [REPLY_TEXT_LENGTH]; /* DESCRIBES_SUPPORT: why no preset at a common size is taken, for the
+                                            first reason it gave; "" where one is */
+} kernel_description;
+
 typedef struct work_order {
     order_kind kind;
     ln_operation operation;
@@ -170,8 +182,9 @@ typedef struct work_order {
     call_place place;     /* to judge: another than its own is for the library's calls */
     ln_accuracy accuracy; /* class of a call of the library, to judge (DONE then names the kernel in
                                   text) and to a timed entry */
-    size_t x_offset, y_offset; /* timed group: where x and y begin in their first page */
-    bool own_file;             /* load: kernels must lie in the file itself, not in what it loads */
+    size_t x_offset, y_offset;  /* timed group: where x and y begin in their first page */
+    description_kind describes; /* load */
+    bool own_file; /* load: kernels must lie in the file itself, not in what it loads */
     uint64_t seed;
     unsigned repetitions; /* of each entry; to an entry: its own, fewer; 0: as the group's */
     double min_seconds;
@@ -184,7 +197,7 @@ typedef enum reply_kind {
     REPLY_FAILED,
     REPLY_STARTED,
     REPLY_REPETITION,
-    REPLY_ROWS, /* timed rows with other bits than the judged ones lie in the arena (count: the
+    REPLY_ROWS,  /* timed rows with other bits than the judged ones lie in the arena (count: the
                      entry;   value: how many); waits for GO_ON */
     REPLY_ALIVE, /* no answer: the order goes on */
 } reply_kind;

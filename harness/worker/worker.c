@@ -11,7 +11,6 @@
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -283,13 +282,13 @@ static worker_slot *slot_of(worker_process *worker, const work_order *order)
 }
 
 /* False: *reply says why, and its count which plugin it is. */
-static bool ask_to_load(worker_process *worker, worker_slot *slot, unsigned plugin, bool describe,
-                        worker_reply *reply)
+static bool ask_to_load(worker_process *worker, worker_slot *slot, unsigned plugin,
+                        description_kind describes, worker_reply *reply)
 {
     work_order order = worker_order(ORDER_LOAD, NULL);
     snprintf(order.text, sizeof order.text, "%s", worker->plugins[plugin]);
     order.plugin = plugin;
-    order.count = describe;
+    order.describes = describes;
     order.own_file = worker->builds;
     const bool fine = send_order(slot, &order, reply) && receive_answer(slot, LOAD_DEADLINE, reply);
     if (fine)
@@ -304,7 +303,7 @@ static bool load_again(worker_process *worker, worker_slot *slot, unsigned plugi
                        worker_reply *reply)
 {
     case_verdict said;
-    if (slot->loaded >> plugin & 1 || ask_to_load(worker, slot, plugin, false, reply))
+    if (slot->loaded >> plugin & 1 || ask_to_load(worker, slot, plugin, DESCRIBES_NOTHING, reply))
         return true;
     verdict_say(&said, "at load: %s", reply->text);
     snprintf(reply->text, sizeof reply->text, "%.200s", said.detail);
@@ -451,93 +450,63 @@ static void add_peers(worker_process *worker, const char *const *plugins, size_t
 
 /* ---- loading ---- */
 
-/* What cannot be loaded ends the program; but a peer is left out, and the others are to be loaded anew: false. */
-__attribute__((format(printf, 5, 6))) static bool leave_out(worker_process *worker, unsigned i,
-                                                            kernel_list *list, exit_code code,
-                                                            const char *format, ...)
-{
-    char why[512];
-    va_list arguments;
-    if (interrupted())
-        die(EXIT_CODE_INTERRUPTED, "interrupted");
-    va_start(arguments, format);
-    vsnprintf(why, sizeof why, format, arguments);
-    va_end(arguments);
-    if (i == 0 || i > worker->peer_count)
-        die(code, "%s", why);
-    snprintf(list->left_out, sizeof list->left_out, "%.500s", why);
-    worker_forget(worker);
-    memmove(worker->plugins[i], worker->plugins[i + 1],
-            (worker->plugin_count - i - 1) * sizeof *worker->plugins);
-    worker->plugin_count--;
-    worker->peer_count--;
-    list->count = 0;
-    return false;
-}
-
-/* Why it can't be used, by the answer that it gave. */
-static bool leave_out_failed(worker_process *worker, unsigned i, kernel_list *list,
-                             const worker_reply *reply)
-{
-    case_verdict verdict = {.kind = reply->verdict};
-    char description[256];
-    verdict_say(&verdict, "%s", reply->text);
-    if (reply->verdict == VERDICT_MISSING)
-        return leave_out(worker, i, list,
-                         reply->value > 0 ? (exit_code)reply->value : EXIT_CODE_ENVIRONMENT,
-                         "plugin %s: %s", worker->plugins[i], reply->text);
-    return leave_out(worker, i, list, EXIT_CODE_KERNEL_FAILED, "plugin %s: %s at load",
-                     worker->plugins[i],
-                     verdict_describe(&verdict, description, sizeof description));
-}
-
-/* Loads plugin i into its process and fills the list. False: it is a peer that is left out. */
-static bool load_plugin(worker_process *worker, unsigned i, kernel_list *list)
+/* Loads plugin i into its process and fills the list. Where it cannot be used the exit code says so, and left_out
+ * why. */
+static exit_code load_plugin(worker_process *worker, unsigned i, kernel_list *list)
 {
     worker_slot *slot = &worker->slots[worker->builds ? 0 : i];
     worker_reply loaded = {0};
     uint64_t object_hash = 0;
-    bool runs = slot->socket >= 0 || start_process(worker, slot, &loaded);
-    turn_to(worker, slot);
-    if (!runs || !ask_to_load(worker, slot, i, true, &loaded))
-        return leave_out_failed(worker, i, list, &loaded);
-    if (!hash_file(worker->plugins[i], &object_hash))
-        return leave_out(worker, i, list, EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s",
-                         worker->plugins[i], strerror(errno));
+    /* Where a kernel's supports() itself fails, its cases tell, and of the others too what they refuse. */
+    bool fine = false;
+    for (int describes = DESCRIBES_SUPPORT; !fine && describes >= DESCRIBES_FACTS; describes--) {
+        bool runs = slot->socket >= 0 || start_process(worker, slot, &loaded);
+        turn_to(worker, slot);
+        fine = runs && ask_to_load(worker, slot, i, (description_kind)describes, &loaded);
+    }
+    if (!fine) {
+        case_verdict verdict = {.kind = loaded.verdict};
+        char description[256];
+        verdict_say(&verdict, "%s", loaded.text);
+        verdict_describe(&verdict, description, sizeof description);
+        const bool missing = loaded.verdict == VERDICT_MISSING;
+        snprintf(list->left_out, sizeof list->left_out,
+                 missing ? "plugin %s: %s" : "plugin %s: %s at load", worker->plugins[i],
+                 missing ? loaded.text : description);
+        return !missing           ? EXIT_CODE_KERNEL_FAILED
+               : loaded.value > 0 ? (exit_code)loaded.value
+                                  : EXIT_CODE_ENVIRONMENT;
+    }
+    if (!hash_file(worker->plugins[i], &object_hash)) {
+        snprintf(list->left_out, sizeof list->left_out, "%s: cannot read it: %s",
+                 worker->plugins[i], strerror(errno));
+        return EXIT_CODE_ENVIRONMENT;
+    }
     list->kernels = reallocate(list->kernels, (list->count + loaded.count) * sizeof *list->kernels);
-    runner_reserve(&worker->runner, loaded.count * sizeof(kernel_facts));
-    const kernel_facts *facts = (const void *)worker->runner.memory;
+    runner_reserve(&worker->runner, loaded.count * sizeof(kernel_description));
+    const kernel_description *described = (const void *)worker->runner.memory;
     for (unsigned kernel = 0; kernel < loaded.count; kernel++) {
         kernel_entry *entry = &list->kernels[list->count];
-        *entry = (kernel_entry){
-            .facts = facts[kernel], .plugin = i, .kernel = kernel, .object_hash = object_hash};
+        *entry = (kernel_entry){.facts = described[kernel].facts,
+                                .plugin = i,
+                                .kernel = kernel,
+                                .object_hash = object_hash};
+        memcpy(entry->unsupported, described[kernel].unsupported, sizeof entry->unsupported);
+        text_make_printable(entry->unsupported, "");
         snprintf(entry->source, sizeof entry->source, "%.63s",
                  i == 0 && !worker->builds ? "builtin" : loaded.text);
         memcpy(entry->version, loaded.version, sizeof entry->version);
         memcpy(entry->set_at_load, loaded.set_at_load, sizeof entry->set_at_load);
         for (size_t other = 0; other < list->count; other++)
-            if (strcmp(list->kernels[other].facts.name, entry->facts.name) == 0)
-                return leave_out(worker, i, list, EXIT_CODE_USAGE,
-                                 "kernel %s stands in both %s and %s: names must differ",
-                                 entry->facts.name, list->kernels[other].source, entry->source);
+            if (strcmp(list->kernels[other].facts.name, entry->facts.name) == 0) {
+                snprintf(list->left_out, sizeof list->left_out,
+                         "kernel %s stands in both %s and %s: names must differ", entry->facts.name,
+                         list->kernels[other].source, entry->source);
+                return EXIT_CODE_USAGE;
+            }
         list->count++;
     }
-    return true;
-}
-
-/* Why kernels can't be run here. A kernel that refuses one problem may take another: what refuses every preset at
- * common sizes can't be run, for the first reason it gave. Where supports() itself fails, its cases tell. */
-static void ask_support(worker_process *worker, kernel_list *list)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        kernel_entry *entry = &list->kernels[i];
-        const work_order order = worker_order(ORDER_SUPPORTS, entry);
-        worker_reply reply;
-        if (worker_ask(worker, &order, LOAD_DEADLINE, &reply) && reply.value != 0)
-            memcpy(entry->unsupported, reply.text, sizeof entry->unsupported);
-        if (reply.kind == REPLY_FAILED && reply_was_interrupted(&reply))
-            die(EXIT_CODE_INTERRUPTED, "interrupted");
-    }
+    return EXIT_CODE_FINE;
 }
 
 /* ---- a worker ---- */
@@ -573,12 +542,19 @@ static worker_process *start_worker(bool builds, const char *const *files, size_
     open_worker(worker);
     for (size_t i = 0; i < list_count; i++)
         lists[i] = (kernel_list){0};
+    /* What cannot be loaded ends the program; but a peer is left out. */
     for (unsigned i = 0; i < worker->plugin_count; i++) {
-        if (!load_plugin(worker, i, &lists[builds ? i : 0]))
-            i = -1u; /* from the first one on */
+        kernel_list *list = &lists[builds ? i : 0];
+        const size_t before = list->count;
+        const exit_code code = load_plugin(worker, i, list);
+        if (code == EXIT_CODE_FINE)
+            continue;
+        if (interrupted())
+            die(EXIT_CODE_INTERRUPTED, "interrupted");
+        if (i == 0 || i > worker->peer_count)
+            die(code, "%s", list->left_out);
+        list->count = before;
     }
-    for (size_t i = 0; i < list_count; i++)
-        ask_support(worker, &lists[i]);
     return worker;
 }
 

@@ -209,14 +209,37 @@ static void copy_word(char *to, size_t size, const char *from)
     snprintf(to, size, "%s", name_is_fine(from) ? from : "");
 }
 
-static void describe_kernels(const ln_plugin_table *plugin)
+/* NULL if it takes a preset at a common size, else why it refuses the first of them. */
+static const char *refuses_all(const ln_kernel *kernel, ln_operation kind)
 {
-    const size_t bytes = plugin->count * sizeof(kernel_facts);
+    static const size_t sizes[] = {64, 768, 1024};
+    static char first[REPLY_TEXT_LENGTH];
+    size_t presets, count = sizeof sizes / sizeof *sizes;
+    const convention_preset *preset = convention_presets(kind, &presets);
+    for (size_t i = 0; i < presets * count; i++) {
+        ln_problem problem = problem_dense(&preset[i / count].convention, kernel->storage,
+                                           kernel->param, 64, sizes[i % count]);
+        const char *reason = kernel_refuses(kernel, &problem);
+        if (!reason)
+            return NULL;
+        if (i == 0)
+            snprintf(first, sizeof first, "%s", reason);
+    }
+    return first;
+}
+
+/* What its supports() does may end the process: it is asked where that is wanted. */
+static void describe_kernels(const ln_plugin_table *plugin, bool asks_support)
+{
+    const size_t bytes = plugin->count * sizeof(kernel_description);
     if (!shared_arena_reach(&shared, bytes))
         worker_out_of_memory(bytes);
-    kernel_facts *facts = memset(worker_memory(0), 0, bytes);
-    for (size_t i = 0; i < plugin->count; i++, facts++) {
+    kernel_description *described = memset(worker_memory(0), 0, bytes);
+    for (size_t i = 0; i < plugin->count; i++) {
         const ln_kernel *kernel = &plugin->kernels[i];
+        kernel_facts *facts = &described[i].facts;
+        const char *reason = asks_support ? refuses_all(kernel, kernel->operation) : NULL;
+        snprintf(described[i].unsupported, REPLY_TEXT_LENGTH, "%s", reason ? reason : "");
         facts->operation = kernel->operation;
         copy_word(facts->name, sizeof facts->name, kernel->name);
         copy_word(facts->role, sizeof facts->role, kernel->role);
@@ -285,30 +308,11 @@ static void load_plugin(const work_order *order)
     snprintf(answer.version, sizeof answer.version, "%.63s", table->version ? table->version : "");
     if (set)
         snprintf(answer.set_at_load, sizeof answer.set_at_load, "its constructor %s", set);
-    if (order->count > 0)
-        describe_kernels(table);
+    if (order->describes)
+        describe_kernels(table, order->describes == DESCRIBES_SUPPORT);
 }
 
 /* ---- orders ---- */
-
-/* NULL if it takes a preset at a common size, else why it refuses the first of them. */
-static const char *refuses_all(const ln_kernel *kernel, ln_operation kind)
-{
-    static const size_t sizes[] = {64, 768, 1024};
-    static char first[REPLY_TEXT_LENGTH];
-    size_t presets, count = sizeof sizes / sizeof *sizes;
-    const convention_preset *preset = convention_presets(kind, &presets);
-    for (size_t i = 0; i < presets * count; i++) {
-        ln_problem problem = problem_dense(&preset[i / count].convention, kernel->storage,
-                                           kernel->param, 64, sizes[i % count]);
-        const char *reason = kernel_refuses(kernel, &problem);
-        if (!reason)
-            return NULL;
-        if (i == 0)
-            snprintf(first, sizeof first, "%s", reason);
-    }
-    return first;
-}
 
 static void answer_bound(const work_order *order, const ln_kernel *kernel)
 {
@@ -349,36 +353,29 @@ static void obey(const work_order *order)
     }
     const ln_kernel *kernel = kernel_of(order);
     const ln_operation wanted = order->problem.convention.operation;
-    const bool any =
-        order->kind == ORDER_BOUND || (order->kind == ORDER_SUPPORTS && order->problem.rows == 0);
-    if (kernel && !any && kernel->operation != wanted)
+    if (kernel && order->kind == ORDER_BOUND)
+        answer_bound(order, kernel);
+    if (!kernel || order->kind == ORDER_BOUND)
+        return;
+    if (kernel->operation != wanted) {
         order_fails(VERDICT_UNSUPPORTED, "it computes %s, not %s",
                     operation_name(kernel->operation), operation_name(wanted));
-    else if (kernel && !any && order->kind != ORDER_SUPPORTS) {
-        const char *refusal = kernel_refuses(kernel, &order->problem);
-        if (!refusal && order->at.tensors[ROLE_RESIDUAL] >= 0 &&
-            (kernel->traits & LN_TRAIT_NO_RESIDUAL))
-            refusal = "it takes no residual";
-        if (refusal)
-            order_fails(VERDICT_UNSUPPORTED, "%s", refusal);
+        return;
     }
+    const char *refusal = kernel_refuses(kernel, &order->problem);
+    if (!refusal && order->at.tensors[ROLE_RESIDUAL] >= 0 &&
+        (kernel->traits & LN_TRAIT_NO_RESIDUAL))
+        refusal = "it takes no residual";
+    if (refusal)
+        order_fails(VERDICT_UNSUPPORTED, "%s", refusal);
     if (answer.kind == REPLY_FAILED)
         return;
-    if (order->kind == ORDER_SUPPORTS) {
-        const char *reason = order->problem.rows == 0 ? refuses_all(kernel, order->operation)
-                                                      : kernel_refuses(kernel, &order->problem);
-        if (answer.kind == REPLY_FAILED) /* supports() left the floating-point state changed */
-            return;
-        answer.value = reason != NULL;
-        snprintf(answer.text, sizeof answer.text, "%s", reason ? reason : "");
-    } else if (order->kind == ORDER_JUDGE)
+    if (order->kind == ORDER_JUDGE)
         worker_judge(order, kernel);
     else if (order->kind == ORDER_GROW)
         worker_grow(order, kernel);
     else if (order->kind == ORDER_CALL_LARGE)
         worker_call_large(order, kernel);
-    else
-        answer_bound(order, kernel);
 }
 
 /* The calls of an order are made in the state that loading the plugin set; TIME_RUN sees to that itself. */
