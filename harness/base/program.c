@@ -94,8 +94,7 @@ static void become(void *context)
         _exit(127);
     if (!wanted->is_own) /* standard error is kept in memory */
         setrlimit(RLIMIT_FSIZE, &(struct rlimit){FILE_BYTES, FILE_BYTES});
-    int null = open("/dev/null", O_RDWR);
-    if (dup2(null, STDIN_FILENO) >= 0 && dup2(null, STDOUT_FILENO) >= 0 &&
+    if (dup2(open("/dev/null", O_RDWR), STDIN_FILENO) >= 0 && dup2(0, STDOUT_FILENO) >= 0 &&
         dup2(wanted->errors, STDERR_FILENO) >= 0 && close_range(STDERR_FILENO + 1, ~0U, 0) == 0 &&
         (!wanted->folder || chdir(wanted->folder) == 0))
         execvpe(made->path, (char **)(uintptr_t)wanted->arguments, made->environment);
@@ -248,17 +247,17 @@ pid_t child_execute(void (*become_program)(void *context), void *context)
     return child;
 }
 
-/* A process's number may be another's as soon as it is waited for: until then it is listed, or the lock is held. */
 int child_kill(pid_t child)
 {
     int status = 0;
-    pthread_mutex_lock(&lock);
     kill(-child, SIGKILL);
     kill(child, SIGKILL);
-    replace(child, 0); /* before the wait: a signal handler kills what is listed */
+    /* Before it is waited for and its number may be another's: a signal handler kills what is listed. */
+    pthread_mutex_lock(&lock);
+    replace(child, 0);
+    pthread_mutex_unlock(&lock);
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
-    pthread_mutex_unlock(&lock);
     return status;
 }
 

@@ -44,8 +44,7 @@ void program_start(program *started);
 /* Waits until it has ended, or Ctrl-C. */
 program_result program_end(program *started);
 
-/* The last line of a program's standard error, a file, that says anything, printable; where there is none *last stays
- * as it is. */
+/* The last line of the file that says anything, printable; where there is none *last stays as it is. */
 void last_line_read(int file, char *last, size_t size);
 
 /* Finds an executable file on PATH, or by its path, and writes its absolute path. */
