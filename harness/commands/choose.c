@@ -22,6 +22,16 @@ typedef struct choose_options {
     output_file printed;
 } choose_options;
 
+/* What an answer's kernel is, in tables and in sentences. */
+enum { RECOMMENDED, MOST_ACCURATE, PROVEN, TUNED, FASTEST, ANSWERS };
+static const char *const answer_names[ANSWERS][2] = {
+    {"recommended", "Recommended"},
+    {"most accurate", "None is recommended; the most accurate"},
+    {"proven", "Proven"},
+    {"tuned", "Faster, though no call dispatches to it"},
+    {"fastest", "Fastest at any error"},
+};
+
 /* The answer for one shape. */
 typedef struct choice {
     recommend_wanted wanted;
@@ -29,9 +39,10 @@ typedef struct choice {
     machine_facts machine;
     standing_list standings;
     kernel_ranking ranking;
+    const ranked_kernel *answers[ANSWERS]; /* NULL: there is none */
     const ranked_kernel
-        *most_accurate; /* that can be called, whatever budget there is; NULL: none */
-    bool noisy;         /* some may be faster than the recommended one */
+        *named; /* the recommended one, or else the most accurate that can be called */
+    bool noisy; /* some may be faster than the recommended one */
 } choice;
 
 typedef struct choosing {
@@ -216,6 +227,29 @@ static int64_t find_stored(const choosing *all, const choice *own)
     return run;
 }
 
+/* A proven kernel stands beside one that is not, and the fastest where something speaks against it. */
+static void list_answers(choice *own)
+{
+    const kernel_ranking *ranking = &own->ranking;
+    const ranked_kernel *call = ranking->recommended, *fastest = ranking->fastest,
+                        **of = own->answers;
+    of[RECOMMENDED] = call;
+    for (size_t i = 0; i < ranking->count; i++) {
+        const ranked_kernel *other = &ranking->kernels[i];
+        own->noisy |= other->sooner_than_best;
+        if (!call && other->callable && other->case_id && !isnan(other->error) &&
+            (!of[MOST_ACCURATE] || other->error < of[MOST_ACCURATE]->error))
+            of[MOST_ACCURATE] = other;
+    }
+    own->named = call ? call : of[MOST_ACCURATE];
+    if (call && !call->proven)
+        of[PROVEN] = ranking->proven;
+    of[TUNED] = ranking->tuned;
+    if (fastest && fastest != own->named && fastest != ranking->tuned && !fastest->near &&
+        !(call && fastest->within && !fastest->doubt[0]))
+        of[FASTEST] = fastest;
+}
+
 /* Measures, or finds the stored run, and asks it for each shape which kernel to call. */
 static void gather(choosing *all, const char *command_line)
 {
@@ -233,27 +267,17 @@ static void gather(choosing *all, const char *command_line)
         own->ranking = store_recommend(all->store, &own->wanted);
         if (i == 0 || run != all->choices[i - 1].run.id)
             all->missing += own->run.counts.missing + (own->run.state != RUN_COMPLETE);
-        for (size_t k = 0; k < own->ranking.count; k++) {
-            const ranked_kernel *other = &own->ranking.kernels[k];
-            own->noisy |= other->sooner_than_best;
-            if (other->callable && other->case_id && !isnan(other->error) &&
-                (!own->most_accurate || other->error < own->most_accurate->error))
-                own->most_accurate = other;
-        }
+        list_answers(own);
     }
 }
 
 /* ---- the answer ---- */
 
-/* How many times as fast as the recommended kernel, or the most accurate: by the ratio to the copy. */
+/* How many times as fast as the kernel that is named first: by the ratio to the copy. */
 static double speedup(const choice *own, const ranked_kernel *other)
 {
-    const ranked_kernel *call =
-        own->ranking.recommended ? own->ranking.recommended : own->most_accurate;
-    if (!call)
-        return NAN;
-    double ratio = other->copy_ratio / call->copy_ratio;
-    return isnan(ratio) ? call->time_ns / other->time_ns : ratio;
+    double ratio = own->named ? other->copy_ratio / own->named->copy_ratio : NAN;
+    return isnan(ratio) && own->named ? own->named->time_ns / other->time_ns : ratio;
 }
 
 /* Why a kernel is not recommended, in a few words. */
@@ -264,16 +288,12 @@ static const char *objection(const choice *own, const ranked_kernel *kernel,
     const double budget = own->wanted.budget;
     const ln_type type = own->wanted.at.dtype;
     const kernel_standing *standing = standing_of(&own->standings, kernel->kernel, type);
-    const error_sum *edge = &standing->errors[SCOPE_EXTREME], *all = &standing->errors[SCOPE_ALL];
-    const size_t bad = edge->wrong + edge->limited;
+    const error_sum *all = &standing->errors[SCOPE_ALL];
     if (kernel->within)
         snprintf(words, OBJECTION_WORDS, "%s",
                  kernel->doubt[0] ? kernel->doubt : "no library call dispatches to it");
     else if (kernel->in_budget && !kernel->other_param)
         snprintf(words, OBJECTION_WORDS, "no bound of %g row ULP is proven", budget);
-    else if (bad > 0 && bad == all->wrong + all->limited && isnan(own->wanted.kappa))
-        snprintf(words, OBJECTION_WORDS, "%s on %zu of %zu edge cases",
-                 edge->wrong ? "fails" : "type-limited", bad, edge->judged);
     else if (all->wrong + all->limited > 0 && isnan(own->wanted.kappa))
         standing_objection(standing, NULL, words);
     else if (kernel->error < dtype_no_digit(type))
@@ -285,65 +305,41 @@ static const char *objection(const choice *own, const ranked_kernel *kernel,
     return strncmp(words, "is ", 3) == 0 ? words + 3 : words;
 }
 
-/* "Recommended: library_fast_f32 (retry_folded_f32_avx512)" */
-static void add_name(const char *what, const ranked_kernel *kernel, text_buffer *out)
-{
-    clean_format(out, FORM_LINE, kernel->dispatched[0] ? "%s: %s (%s)" : "%s: %s", what,
-                 kernel->kernel, kernel->dispatched);
-}
-
-/* With ": 4.21 us [4.18, 4.25], at most 0.6 row ULP on 48 cases". */
-static void add_kernel(const choice *own, const char *what, const ranked_kernel *kernel,
-                       text_buffer *out)
-{
-    char times[3][16], words[ERROR_WORDS];
-    add_name(what, kernel, out);
-    text_format(out, ": %s us [%s, %s], at most %s row ULP on %zu case%s\n",
-                number_short(kernel->time_ns / 1e3, times[0]),
-                number_short(kernel->time_lo_ns / 1e3, times[1]),
-                number_short(kernel->time_hi_ns / 1e3, times[2]),
-                error_in_words(kernel->error, own->wanted.at.dtype, NULL, words), kernel->judged,
-                kernel->judged == 1 ? "" : "s");
-}
-
-/* The answer for one shape in up to five sentences, the kernel to call first. */
+/* "Recommended: library_fast_f32 (retry_folded_f32_avx512): 4.21 us [4.18, 4.25], at most 0.6 row ULP on 48 cases",
+ * one line for each kernel; behind the first line those that may be as fast. */
 static void add_answer(const choice *own, text_buffer *out)
 {
-    const kernel_ranking *ranking = &own->ranking;
-    const ranked_kernel *call = ranking->recommended, *fastest = ranking->fastest;
-    const ranked_kernel *named = call ? call : own->most_accurate;
-    const bool noisy = call && own->noisy;
-    char words[OBJECTION_WORDS], number[16];
-    size_t others = 0;
-    if (named)
-        add_kernel(own, call ? "Recommended" : "None is recommended; the most accurate", named,
-                   out);
-    if (call && !call->proven && ranking->proven)
-        add_kernel(own, "Proven", ranking->proven, out);
-    if (noisy)
-        text_add(out, "Too noisy to say which is fastest: it has the smallest error, and ");
-    for (size_t i = 0; call && i < ranking->count; i++) {
-        const ranked_kernel *other = &ranking->kernels[i];
-        if (!other->recommended && (other->near || (noisy && other->sooner_than_best)))
-            clean_format(out, FORM_LINE, "%s%s", others++ ? ", " : "", other->kernel);
-    }
-    if (noisy)
-        text_add(out, " may be as fast.\n");
-    else if (others > 0)
-        text_add(out, ": no significant difference in speed, and no smaller error.\n");
-    if (ranking->tuned) {
-        clean_format(out, FORM_LINE, call->dispatched[0] ? "Dispatch picks %s; " : "",
-                     call->dispatched);
-        clean_format(out, FORM_LINE, "%s is %s times as fast here.\n", ranking->tuned->kernel,
-                     answer_times(speedup(own, ranking->tuned), number));
-    }
-    if (fastest && fastest != named && fastest != ranking->tuned && !fastest->near &&
-        !(call && fastest->within && !fastest->doubt[0])) {
-        add_name("Fastest at any error", fastest, out);
-        text_add(out, ": ");
-        if (named)
-            text_format(out, "%s times as fast; ", answer_times(speedup(own, fastest), number));
-        clean_format(out, FORM_LINE, "%s\n", objection(own, fastest, words));
+    char times[4][16], words[ERROR_WORDS], why[OBJECTION_WORDS];
+    for (size_t i = 0; i < ANSWERS; i++) {
+        const ranked_kernel *kernel = own->answers[i];
+        size_t others = 0;
+        if (!kernel)
+            continue;
+        clean_format(out, FORM_LINE, kernel->dispatched[0] ? "%s: %s (%s)" : "%s: %s",
+                     answer_names[i][1], kernel->kernel, kernel->dispatched);
+        if (i != FASTEST)
+            text_format(out, ": %s us [%s, %s], at most %s row ULP on %zu case%s",
+                        number_short(kernel->time_ns / 1e3, times[0]),
+                        number_short(kernel->time_lo_ns / 1e3, times[1]),
+                        number_short(kernel->time_hi_ns / 1e3, times[2]),
+                        error_in_words(kernel->error, own->wanted.at.dtype, NULL, words),
+                        kernel->judged, kernel->judged == 1 ? "" : "s");
+        if (i >= TUNED && own->named)
+            text_format(out, ": %s times as fast", answer_times(speedup(own, kernel), times[3]));
+        if (i == FASTEST)
+            clean_format(out, FORM_LINE, "; %s", objection(own, kernel, why));
+        text_add(out, "\n");
+        if (i == RECOMMENDED && own->noisy)
+            text_add(out, "Too noisy to say which is fastest: it has the smallest error, and ");
+        for (size_t k = 0; i == RECOMMENDED && k < own->ranking.count; k++) {
+            const ranked_kernel *other = &own->ranking.kernels[k];
+            if (!other->recommended && (other->near || (own->noisy && other->sooner_than_best)))
+                clean_format(out, FORM_LINE, "%s%s", others++ ? ", " : "", other->kernel);
+        }
+        if (i == RECOMMENDED && own->noisy)
+            text_add(out, " may be as fast.\n");
+        else if (others > 0)
+            text_add(out, ": no significant difference in speed, and no smaller error.\n");
     }
 }
 
@@ -372,26 +368,6 @@ static void print_text(const choosing *all, const output_file *out)
     }
 }
 
-/* A row of the table for programs, where there is such a kernel. */
-static void add_row(const choice *own, const char *answer, const ranked_kernel *kernel,
-                    relation *rows)
-{
-    const case_key *at = &own->wanted.at;
-    char words[OBJECTION_WORDS];
-    const bool is_answer = strcmp(answer, "recommended") == 0 || strcmp(answer, "proven") == 0;
-    if (kernel)
-        relation_row(rows, as_text(answer), as_count(at->rows), as_count(at->hidden),
-                     as_text(dtype_name(at->dtype)), as_text(at->convention),
-                     as_text(cache_name(at->cache)), as_count(at->threads), as_text(kernel->kernel),
-                     as_word(kernel->dispatched), as_figure(kernel->time_ns),
-                     as_figure(kernel->time_lo_ns), as_figure(kernel->time_hi_ns),
-                     as_figure(speedup(own, kernel)), as_figure(kernel->error),
-                     as_count(kernel->judged), as_flag(kernel->proven),
-                     as_word(is_answer ? "" : objection(own, kernel, words)),
-                     as_count((unsigned long long)own->run.id), as_text(own->run.started),
-                     as_text(machine_fact_value(&own->machine, "cpu_model")));
-}
-
 /* One row for each answer. */
 static void print_rows(const choosing *all, const output_file *out)
 {
@@ -408,17 +384,25 @@ static void print_rows(const choosing *all, const output_file *out)
         COLUMN("measured", "measured"),     COLUMN("cpu_model", "cpu_model"),
     };
     relation *rows = relation_create(COLUMNS(columns));
-    for (size_t i = 0; i < all->count; i++) {
-        const kernel_ranking *ranking = &all->choices[i].ranking;
-        const ranked_kernel *call = ranking->recommended;
-        add_row(&all->choices[i], "recommended", call, rows);
-        if (!call)
-            add_row(&all->choices[i], "most accurate", all->choices[i].most_accurate, rows);
-        if (call && !call->proven)
-            add_row(&all->choices[i], "proven", ranking->proven, rows);
-        add_row(&all->choices[i], "tuned", ranking->tuned, rows);
-        if (ranking->fastest != call && ranking->fastest != ranking->tuned)
-            add_row(&all->choices[i], "fastest", ranking->fastest, rows);
+    for (size_t i = 0; i < all->count * ANSWERS; i++) {
+        const choice *own = &all->choices[i / ANSWERS];
+        const size_t answer = i % ANSWERS;
+        const ranked_kernel *kernel = own->answers[answer];
+        const case_key *at = &own->wanted.at;
+        const bool is_fit = answer == RECOMMENDED || answer == PROVEN;
+        char words[OBJECTION_WORDS];
+        if (!kernel)
+            continue;
+        relation_row(rows, as_text(answer_names[answer][0]), as_count(at->rows),
+                     as_count(at->hidden), as_text(dtype_name(at->dtype)), as_text(at->convention),
+                     as_text(cache_name(at->cache)), as_count(at->threads), as_text(kernel->kernel),
+                     as_word(kernel->dispatched), as_figure(kernel->time_ns),
+                     as_figure(kernel->time_lo_ns), as_figure(kernel->time_hi_ns),
+                     as_figure(speedup(own, kernel)), as_figure(kernel->error),
+                     as_count(kernel->judged), as_flag(kernel->proven),
+                     as_word(is_fit ? "" : objection(own, kernel, words)),
+                     as_count((unsigned long long)own->run.id), as_text(own->run.started),
+                     as_text(machine_fact_value(&own->machine, "cpu_model")));
     }
     relation_print(rows, out);
 }
@@ -434,15 +418,14 @@ static void check(const choosing *all)
     for (size_t i = 0; i < all->count; i++) {
         const choice *own = &all->choices[i];
         const case_key *at = &own->wanted.at;
-        const ranked_kernel *best = own->most_accurate;
-        if (!own->ranking.recommended && !best)
+        if (!own->named)
             die(EXIT_CODE_ACCURACY,
-                "%zux%zu: nothing meets the budget: no kernel that can be "
-                "called was judged and timed",
+                "%zux%zu: nothing meets the budget: no kernel that can be called was judged and "
+                "timed",
                 at->rows, at->hidden);
         if (!own->ranking.recommended)
             die(EXIT_CODE_ACCURACY, "%zux%zu: nothing meets the budget: the most accurate, %s: %s",
-                at->rows, at->hidden, best->kernel, objection(own, best, words));
+                at->rows, at->hidden, own->named->kernel, objection(own, own->named, words));
     }
     for (size_t i = 0; i < all->count; i++)
         if (all->choices[i].noisy)

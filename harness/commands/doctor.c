@@ -13,27 +13,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-/* words: "3" or "1..50"; yes: without asking. Without a terminal there is nobody to ask. */
+/* words: "3" or "1..50". */
 static void remove_runs(const char *database, const char *words, bool yes, const output_file *out)
 {
-    char *end, answer[16] = "";
+    char *end;
     int64_t first = strtoll(words, &end, 10), last = first;
     if (end != words && strncmp(end, "..", 2) == 0 && end[2])
         last = strtoll(end + 2, &end, 10);
     if (end == words || *end || first <= 0 || last < first)
         die(EXIT_CODE_USAGE, "invalid --remove '%.60s': choose a run or a range, 1..50", words);
-    if (!yes && !isatty(STDIN_FILENO))
-        die(EXIT_CODE_USAGE, "--remove asks on a terminal: add --yes");
-    if (!yes) {
-        output_note("remove runs %lld to %lld of %s? [y/N]", (long long)first, (long long)last,
-                    database);
-        if (!fgets(answer, sizeof answer, stdin) || (answer[0] != 'y' && answer[0] != 'Y')) {
-            output_note("nothing was removed");
-            return;
-        }
-    }
+    if (!yes)
+        die(EXIT_CODE_USAGE, "--remove takes runs %lld to %lld out of %s for good: add --yes",
+            (long long)first, (long long)last, database);
     result_store *store = store_open(database, STORE_WRITE);
     store_check_sound(store);
     int64_t removed = store_remove_runs(store, first, last);
@@ -42,34 +34,28 @@ static void remove_runs(const char *database, const char *words, bool yes, const
         die(EXIT_CODE_ENVIRONMENT,
             "%s: no run %lld to %lld: lnbench list runs shows those there are", database,
             (long long)first, (long long)last);
-    if (out->format == OUTPUT_TEXT)
-        output_line(out, "removed %lld runs", (long long)removed);
+    output_line(out, "removed %lld runs", (long long)removed);
 }
 
-/* Reads the whole store, so that damage is found, and says what each run takes of the file. */
+/* Reads the whole store, so that damage is found. */
 static void print_store(const char *database, const output_file *out)
 {
-    static const relation_column columns[] = {
-        COLUMN("run", "run"), {"MB", .format = "%.1f"}, FOR_PROGRAMS("bytes")};
+    static const relation_column columns[] = {COLUMN("store", "store"),
+                                              COLUMN("state", "state"),
+                                              {"MB", .format = "%.1f"},
+                                              FOR_PROGRAMS("bytes"),
+                                              COLUMN("runs", "runs")};
     struct stat about = {0};
     relation *rows = relation_create(COLUMNS(columns));
     result_store *store = store_open(database, STORE_READ);
     store_check_sound(store);
-    stored_table sizes = store_run_sizes(store);
-    store_close(store);
+    stored_table runs = store_ask(store, "SELECT count(*) AS runs FROM runs", "");
     stat(database, &about);
-    for (size_t i = 0; i < sizes.rows; i++)
-        relation_row(rows, table_value(&sizes, i, "run"),
-                     as_figure(table_real(&sizes, i, "bytes") / 1e6),
-                     table_value(&sizes, i, "bytes"));
-    if (out->format == OUTPUT_TEXT)
-        output_line(out, "%s: sound, %.1f MB, %zu run%s", database, (double)about.st_size / 1e6,
-                    sizes.rows, sizes.rows == 1 ? "" : "s");
-    relation_print_in(rows,
-                      json_pack("{s:s, s:o, s:I}", "schema", "lnbench-store-1", "store",
-                                json_text(database), "bytes", (json_int_t)about.st_size),
-                      "runs", out);
-    stored_table_free(&sizes);
+    relation_row(rows, as_text(database), as_text("sound"), as_figure((double)about.st_size / 1e6),
+                 as_count((unsigned long long)about.st_size), table_value(&runs, 0, "runs"));
+    relation_print(rows, out);
+    stored_table_free(&runs);
+    store_close(store);
 }
 
 /* The library against a copy of it, a call of each regime that the machine has. A call that is too
@@ -219,8 +205,6 @@ static timing_scatter measure_scatter(void)
                             .cpu_share = processor / wall};
 }
 
-enum { MOST_FINDINGS = 64 };
-
 static const char *grade_name(finding_grade grade)
 {
     return grade == FINDING_WARNING ? "warning" : grade == FINDING_NOTE ? "note" : "fine";
@@ -305,7 +289,7 @@ static exit_code doctor(void *context, const cli_call *call)
 {
     const doctor_options *options = context;
     machine_facts machine;
-    finding findings[MOST_FINDINGS];
+    finding findings[FINDINGS_MOST];
     (void)call;
     if (options->seconds > 0 && !options->noise)
         die(EXIT_CODE_USAGE, "--time goes with --noise");
@@ -322,7 +306,7 @@ static exit_code doctor(void *context, const cli_call *call)
     }
     timing_scatter scatter = measure_scatter();
     machine_read(&machine);
-    size_t count = machine_findings(&machine, findings, MOST_FINDINGS);
+    size_t count = machine_findings(&machine, findings);
     if (options->printed.format == OUTPUT_TEXT)
         print_text(&options->printed, &machine, &scatter, findings, count, options->facts);
     else
@@ -338,11 +322,12 @@ static const cli_option options[] = {
      OPTION_FLAG, offsetof(doctor_options, noise)},
     {"time", "S", "of --noise: about how long it may take (default: 60)", OPTION_SECONDS,
      offsetof(doctor_options, seconds)},
-    {"store", NULL, "check the whole result store, and say what each run takes", OPTION_FLAG,
+    {"store", NULL, "check the whole result store, and say how large it is", OPTION_FLAG,
      offsetof(doctor_options, store)},
     {"remove", "RUN|FIRST..LAST", "take these runs out of the store, and give their space back",
      OPTION_TEXT, offsetof(doctor_options, remove)},
-    {"yes", NULL, "do not ask before", OPTION_FLAG, offsetof(doctor_options, yes)},
+    {"yes", NULL, "with --remove: take them out for good", OPTION_FLAG,
+     offsetof(doctor_options, yes)},
     STORE_OPTION(doctor_options, database),
     OUTPUT_OPTIONS(doctor_options, printed),
 };

@@ -320,7 +320,7 @@ static void print_table(const eval_shown *shown, const output_file *out)
                                shown->is_among || right ? key->convention : "",
                                shown->is_among ? " only with another eps or poorer sums)" : ""));
     for (size_t i = 0; i < metric_count_all; i++) {
-        if (metric_list[i].kind == METRIC_REAL && strncmp(metric_list[i].name, "worst_", 6) != 0)
+        if (strncmp(metric_list[i].name, "worst_", 6) != 0)
             relation_row(rows, as_text(metric_list[i].name),
                          as_figure(metric_value(m, &metric_list[i])));
         if (strcmp(metric_list[i].name, "row_ulp_mean") != 0)
@@ -334,12 +334,6 @@ static void print_table(const eval_shown *shown, const output_file *out)
                          ? as_text("as proven")
                          : as_format("%.6g, with probability 1 - %g for all rows", probable, rare));
     }
-    relation_row(rows, as_text("mismatches"),
-                 as_format("%llu of %llu elements", (unsigned long long)m->mismatches,
-                           (unsigned long long)m->elements));
-    relation_row(rows, as_text("exact_zeros"),
-                 as_format("%llu, of the other sign: %llu", (unsigned long long)m->exact_zeros,
-                           (unsigned long long)m->sign_of_zero));
     relation_row(rows, as_text("worst"),
                  as_format("row %zu, column %zu: %a, exactly %a", m->worst_row, m->worst_column,
                            m->worst_computed, m->worst_exact));
@@ -470,12 +464,11 @@ static exit_code evaluate(const eval_state *state)
 /* ---- eval: gradients ---- */
 
 /* Measures the given gradients, which were made elsewhere, against the exact ones. An element of another class, or a
- * row_ulp_max above the limit, is an error; without a limit nothing is judged. In JSON each gradient is a member
- * by its name. */
+ * row_ulp_max above the limit, is an error; without a limit nothing is judged. */
 static exit_code evaluate_gradients(const eval_state *state)
 {
     static const relation_column columns[] = {
-        FOR_PEOPLE("gradient"),
+        COLUMN("gradient", "gradient"),
         {"ulp_max", "ulp_max", .format = "%.6g"},
         {"row_ulp_max", "row_ulp_max", .format = "%.6g"},
         {"rel_l2", "rel_l2", .format = "%.6g"},
@@ -492,7 +485,6 @@ static exit_code evaluate_gradients(const eval_state *state)
                                 .storage = state->storage,
                                 .param = state->param,
                                 .convention = state->convention};
-    const output_file *out = &state->options->printed;
     const double limit = state->options->max_row_ulp;
     ln_tensors given = {0};
     const void *gradients[GRADIENTS];
@@ -521,20 +513,12 @@ static exit_code evaluate_gradients(const eval_state *state)
             as_format("row %zu, column %zu", own->worst_row, own->worst_column),
             as_verdict(&verdict));
     }
-    if (out->format != OUTPUT_JSON) {
-        relation_print(rows, out);
-        return code;
-    }
-    json_t *list = relation_json(rows),
-           *all = json_pack("{s:s, s:s, s:I, s:I, s:s}", "schema", "lnbench-gradients-2",
-                            "convention", convention_label(&problem.convention, label), "rows",
-                            (json_int_t)problem.rows, "hidden", (json_int_t)problem.hidden, "dtype",
-                            dtype_name(problem.storage));
-    for (size_t i = 0, row = 0; i < GRADIENTS; i++)
-        if (gradients[i])
-            json_object_set(all, gradient_name(i), json_array_get(list, row++));
-    json_decref(list);
-    output_json(out, all);
+    relation_print_in(rows,
+                      json_pack("{s:s, s:s, s:I, s:I, s:s}", "schema", "lnbench-gradients-3",
+                                "convention", convention_label(&problem.convention, label), "rows",
+                                (json_int_t)problem.rows, "hidden", (json_int_t)problem.hidden,
+                                "dtype", dtype_name(problem.storage)),
+                      "gradients", &state->options->printed);
     return code;
 }
 
@@ -690,15 +674,15 @@ static relation *candidates_relation(const fingerprint_found *found, size_t most
     return rows;
 }
 
+/* What JSON says beside the candidates. */
 static json_t *found_json(const fingerprint_found *found, size_t hidden)
 {
     json_t *row = found->probe == 0 ? json_null() : json_array();
     for (size_t i = 0; found->probe != 0 && i < hidden; i++)
         json_array_append_new(row,
                               json_real((double)fingerprint_probe_value(found->probe, hidden, i)));
-    return json_pack("{s:s, s:s, s:o, s:I, s:I, s:I, s:o, s:I, s:I}", "schema",
-                     "lnbench-fingerprint-2", "answer", fingerprint_answer_name(found->answer),
-                     "candidates", relation_json(candidates_relation(found, SIZE_MAX)), "tried",
+    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:o, s:I, s:I}", "schema", "lnbench-fingerprint-2",
+                     "answer", fingerprint_answer_name(found->answer), "tried",
                      (json_int_t)found->tried, "rows", (json_int_t)found->rows, "rows_told",
                      (json_int_t)found->told, "row", row, "pairs", (json_int_t)found->pairs,
                      "pairs_left", (json_int_t)found->pairs_left);
@@ -759,23 +743,6 @@ static void print_answer(const fingerprint_input *input, const fingerprint_found
                                            : "leave fewer candidates");
 }
 
-/* In Markdown the sentences stand in a fence, as a terminal shows them. */
-static void print_text(const fingerprint_input *input, const fingerprint_found *found, bool all,
-                       const output_file *out)
-{
-    const bool fenced = out->format == OUTPUT_MARKDOWN;
-    const size_t most = all || output_is_data(out) ? SIZE_MAX : SHOWN;
-    output_file plain = *out;
-    plain.format = fenced ? OUTPUT_TEXT : out->format;
-    output_text(&plain, fenced ? "```\n" : "");
-    print_answer(input, found, &plain);
-    output_text(&plain, fenced ? "```\n\n" : "\n");
-    if (found->count > 0)
-        relation_print(candidates_relation(found, most), out);
-    if (found->count > most)
-        output_line(out, "... %zu more: --all", found->count - most);
-}
-
 static int read_digits(uint64_t given, const char *option)
 {
     if (given == NOT_GIVEN)
@@ -814,10 +781,14 @@ static exit_code find_and_print(void *context, const cli_call *call)
         input.x_digits = input.digits;
     fingerprint_make(&input, &found);
     const size_t hidden = input.shape[input.dimensions - 1], row_shape[2] = {1, hidden};
-    if (out->format == OUTPUT_JSON)
-        output_json(out, found_json(&found, hidden));
-    else
-        print_text(&input, &found, options->all, out);
+    const bool is_whole = options->all || output_is_data(out) || out->format == OUTPUT_JSON;
+    print_answer(&input, &found, out);
+    output_line(out, "%s", "");
+    if (found.count > 0 || out->format == OUTPUT_JSON)
+        relation_print_in(candidates_relation(&found, is_whole ? SIZE_MAX : SHOWN),
+                          found_json(&found, hidden), "candidates", out);
+    if (!is_whole && found.count > SHOWN)
+        output_line(out, "... %zu more: --all", found.count - SHOWN);
     /* Nothing is written where no row tells: that is an answer too. */
     if (options->probe && found.probe == 0) {
         output_line(out, "%s was not written: %s", options->probe,

@@ -1,8 +1,8 @@
 /* lnbench history: a measure over the stored runs. One query gives the points, series by series: a series is a case on
- * one machine, since runs of different machines are never pooled. Each is divided where its values change for good
- * (E-divisive, store/statistics.h); what is shown are the changes, and the medians between them. */
+ * one machine, since runs of different machines are never pooled. Each is divided into segments where its values change
+ * for good (E-divisive, store/statistics.h). Points and segments are TEMP tables, and what is shown of them is asked
+ * there: the changes, and the medians between them. */
 #include "show/answer.h"
-#include "base/arena.h"
 #include "base/text.h"
 #include "commands/options.h"
 #include "domain/case.h"
@@ -10,7 +10,6 @@
 #include "show/charts/chart.h"
 #include "show/compare.h"
 #include "store/statistics.h"
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,29 +24,11 @@ typedef struct history_options {
     bool all;
 } history_options;
 
-/* Points of one case on one machine: rows of the table, by the time that their run began. */
-typedef struct history_series {
-    size_t first, count;
-    int64_t machine;
-    size_t *changes; /* the first point of each new segment */
-    size_t change_count;
-    double *medians; /* of the segments, change_count + 1 */
-} history_series;
-
-typedef struct measure_history {
-    const char *measure;
-    stored_table points; /* of points_sql, series by series */
-    history_series *series;
-    size_t count;
-    arena memory;     /* of the series' changes and medians */
-    int64_t machines; /* they count from 1 on; runs of different machines are never pooled */
-} measure_history;
-
-/* A row a point: ?1 the names of kernels that are wanted, ?2 conventions, ?3 shapes, ?4 inputs, ?5 cache states: arrays in
+/* A row a point, the nth of its series: ?1 the names of kernels that are wanted, ?2 conventions, ?3 shapes, ?4 inputs, ?5 cache states: arrays in
  * JSON, of which an empty one narrows nothing. The first %s is the value, the others its interval. Series stand in the order of
  * their first points, and so do machines. */
 static const char points_sql[] =
-    "WITH wanted AS MATERIALIZED ("
+    "CREATE TEMP TABLE point AS WITH wanted AS MATERIALIZED ("
     " SELECT name FROM (SELECT name FROM kernels UNION VALUES ('copy'), ('copy_nt'), ('copy_rep'))"
     " WHERE ?1 = '[]' OR EXISTS (SELECT 1 FROM json_each(?1) WHERE kernel_matches(value, name))),"
     "own AS MATERIALIZED ("
@@ -79,8 +60,33 @@ static const char points_sql[] =
     "  min(place) OVER (PARTITION BY machine, kernel, convention, rows, hidden, dtype, input, "
     "cache, threads, operation) AS series"
     " FROM points)"
-    "SELECT *, dense_rank() OVER (ORDER BY of_machine) AS number FROM placed ORDER BY series, "
-    "place";
+    "SELECT *, dense_rank() OVER (ORDER BY of_machine) AS number,"
+    " row_number() OVER (PARTITION BY series ORDER BY place) - 1 AS nth FROM placed";
+
+/* Of points `first` to `until` - 1 of a series. */
+static const char segments_sql[] = "CREATE INDEX temp.points_of_series ON point (series, nth); "
+                                   "CREATE TEMP TABLE segment (series, segment, first, until, "
+                                   "median, PRIMARY KEY (series, segment))";
+
+/* The points, each with its segment. */
+static const char past_sql[] =
+    "SELECT point.*, segment, median AS segment_median FROM point JOIN segment ON segment.series = "
+    "point.series AND nth BETWEEN first AND until - 1 ORDER BY point.series, nth";
+
+/* A row a series, with what changed last: from its last segment (a), the one before (b), its last point and the first
+ * one of the last segment (since). What moved most stands first. */
+static const char series_sql[] =
+    "SELECT point.*, a.segment AS changes, point.nth + 1 AS runs,"
+    " (SELECT median FROM segment WHERE series = a.series AND segment = 0) AS first,"
+    " since.run AS changed, since.\"commit\" AS at, b.median AS before, a.median AS after,"
+    " coalesce((SELECT p.reproducible FROM point AS p WHERE p.series = a.series AND p.reproducible "
+    "<> point.reproducible ORDER BY p.nth DESC LIMIT 1), point.reproducible) AS was "
+    "FROM segment AS a JOIN point ON point.series = a.series AND point.nth = a.until - 1"
+    " JOIN point AS since ON since.series = a.series AND since.nth = a.first"
+    " LEFT JOIN segment AS b ON b.series = a.series AND b.segment = a.segment - 1 "
+    "WHERE NOT EXISTS (SELECT 1 FROM segment WHERE series = a.series AND segment > a.segment) "
+    "ORDER BY a.segment = 0, iif(a.median / b.median > 0, max(a.median / b.median, b.median / "
+    "a.median), 1) DESC, a.series";
 
 /* What a measure is in SQL, with the ends of its interval. */
 typedef struct measure {
@@ -116,30 +122,25 @@ static void find_measure(const char *name, measure *found, char value[96])
             name, did_you_mean(name, names, known, meant));
 }
 
-/* Change points of the latest CHANGE_MOST_VALUES. */
-static void divide(measure_history *history, history_series *series, uint64_t seed)
+/* Stores the segments of a series: change points of the latest CHANGE_MOST_VALUES. */
+static void divide(result_store *store, int64_t series, double *values, size_t count, uint64_t seed)
 {
     change_settings settings = change_defaults();
-    size_t first = series->count > CHANGE_MOST_VALUES ? series->count - CHANGE_MOST_VALUES : 0;
-    double *values = arena_new(&history->memory, double, series->count + 1);
-    series->changes = arena_new(&history->memory, size_t, series->count + 1);
-    series->medians = arena_new(&history->memory, double, series->count + 1);
+    const size_t before = count > CHANGE_MOST_VALUES ? count - CHANGE_MOST_VALUES : 0;
+    size_t *changes = allocate_zeroed(count + 1, sizeof *changes), begin = 0;
     settings.seed = seed;
-    for (size_t i = 0; i < series->count; i++)
-        values[i] = table_real(&history->points, series->first + i, "value");
-    series->change_count =
-        change_points(values + first, series->count - first, &settings, series->changes);
-    for (size_t c = 0; c < series->change_count; c++)
-        series->changes[c] += first;
-    for (size_t c = 0; c <= series->change_count; c++) {
-        size_t begin = c ? series->changes[c - 1] : 0;
-        size_t end = c < series->change_count ? series->changes[c] : series->count;
-        series->medians[c] = median(values + begin, end - begin);
+    const size_t found = change_points(values + before, count - before, &settings, changes);
+    for (size_t c = 0; c <= found; c++) {
+        const size_t end = c < found ? before + changes[c] : count;
+        store_put_line(store, "segment", "iiiid", series, (int64_t)c, (int64_t)begin, (int64_t)end,
+                       median(values + begin, end - begin));
+        begin = end;
     }
+    free(changes);
 }
 
-/* Asks for the points, and cuts them into series, each with its changes. */
-static void load(result_store *store, const history_options *options, measure_history *history)
+/* Makes the TEMP tables point and segment. */
+static void load(result_store *store, const history_options *options)
 {
     char value[96], *json[5];
     measure of;
@@ -162,283 +163,199 @@ static void load(result_store *store, const history_options *options, measure_hi
         json_decref(array);
     }
     text_format(&sql, points_sql, of.value, of.lo, of.hi, of.value);
-    history->points =
+    stored_table made =
         store_ask(store, sql.bytes, "sssss", json[0], json[1], json[2], json[3], json[4]);
+    stored_table_free(&made);
     for (size_t i = 0; i < 5; i++)
         free(json[i]);
     text_free(&sql);
     word_list_free(&kernels);
-    const stored_table *points = &history->points;
-    for (size_t row = 0; row < points->rows; row++) {
-        if (row == 0 ||
-            table_whole(points, row, "series") != table_whole(points, row - 1, "series")) {
-            history->series =
-                allocate_room(history->series, history->count, sizeof *history->series);
-            history->series[history->count++] =
-                (history_series){.first = row, .machine = table_whole(points, row, "number")};
-        }
-        history_series *own = &history->series[history->count - 1];
-        own->count++;
-        history->machines = own->machine > history->machines ? own->machine : history->machines;
-    }
-    if (history->count == 0)
+    store_script(store, segments_sql);
+    stored_table points =
+        store_ask(store, "SELECT series, value FROM point ORDER BY series, nth", "");
+    if (points.rows == 0)
         die(EXIT_CODE_ENVIRONMENT,
             "--measure %s: no stored case of these kernels, conventions, shapes and inputs has it",
             options->measure);
-    for (size_t i = 0; i < history->count; i++)
-        divide(history, &history->series[i], options->seed);
+    double *values = allocate_zeroed(points.rows, sizeof *values);
+    for (size_t i = 0, first = 0; i < points.rows; i++) {
+        const int64_t series = table_whole(&points, i, "series");
+        values[i] = table_real(&points, i, "value");
+        if (i + 1 < points.rows && table_whole(&points, i + 1, "series") == series)
+            continue;
+        divide(store, series, values + first, i + 1 - first, options->seed);
+        first = i + 1;
+    }
+    free(values);
+    stored_table_free(&points);
 }
 
 /* ---- showing it ---- */
 
-/* That of the latest run, and what it was before it changed. */
-static const char *class_over_runs(const measure_history *history, const history_series *series,
-                                   char buffer[32])
+/* For programs: a row a point. */
+static void print_points(const stored_table *past, const history_options *options)
 {
-    size_t last = series->first + series->count - 1;
-    const char *latest = table_text(&history->points, last, "reproducible"), *before = latest;
-    for (size_t p = series->count; p-- > 0 && strcmp(before, latest) == 0;)
-        before = table_text(&history->points, series->first + p, "reproducible");
-    return reproducible_both(before, latest, buffer);
-}
-
-/* A row a point; in JSON they stand in their series. */
-static relation *points_relation(const measure_history *history)
-{
-    const relation_column columns[] = {
-        FOR_PEOPLE("machine"),
-        FOR_PEOPLE("operation"),
-        FOR_PEOPLE("kernel"),
-        FOR_PEOPLE("convention"),
-        FOR_PEOPLE("input"),
-        FOR_PEOPLE("rows"),
-        FOR_PEOPLE("hidden"),
-        FOR_PEOPLE("dtype"),
-        FOR_PEOPLE("cache"),
-        FOR_PEOPLE("threads"),
-        COLUMN("run", "run"),
-        COLUMN("started", "started"),
-        COLUMN("commit", "commit"),
-        COLUMN(history->measure, "value"),
-        COLUMN("lo", "lo"),
-        COLUMN("hi", "hi"),
-        COLUMN("segment", "segment"),
-        FOR_PEOPLE("segment_median"),
-        COLUMN("reproducible", "reproducibility"),
-    };
-    return relation_create(COLUMNS(columns));
-}
-
-/* A row for each point of a series, with the segment that it lies in. */
-static void add_points(relation *rows, const measure_history *history, const history_series *series)
-{
-    static const char *const plain[] = {
-        "machine", "operation", "kernel", "convention", "input",  "rows",  "hidden", "dtype",
-        "cache",   "threads",   "run",    "started",    "commit", "value", "lo",     "hi"};
-    for (size_t p = 0, segment = 0; p < series->count; p++) {
-        while (segment < series->change_count && series->changes[segment] <= p)
-            segment++;
-        for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
-            relation_add(rows, table_value(&history->points, series->first + p, plain[i]));
-        relation_row(rows, as_count(segment), as_digits(series->medians[segment]),
-                     as_class(table_text(&history->points, series->first + p, "reproducible")));
+    static const char *const names[] = {
+        "machine", "operation", "kernel", "convention", "input",   "rows",
+        "hidden",  "dtype",     "cache",  "threads",    "run",     "started",
+        "commit",  "value",     "lo",     "hi",         "segment", "segment_median"};
+    enum { NAMES = sizeof names / sizeof *names };
+    relation_column columns[NAMES + 1];
+    for (size_t i = 0; i < NAMES; i++)
+        columns[i] = (relation_column)COLUMN(names[i], names[i]);
+    columns[NAMES] = (relation_column)COLUMN("reproducible", "reproducibility");
+    columns[word_find("value", WORDS(names))].heading = options->measure;
+    relation *rows = relation_create(COLUMNS(columns));
+    for (size_t row = 0; row < past->rows; row++) {
+        for (size_t i = 0; i < NAMES; i++)
+            relation_add(rows, table_value(past, row, names[i]));
+        relation_add(rows, as_class(table_text(past, row, "reproducible")));
     }
+    relation_print_in(rows,
+                      json_pack("{s:s, s:o}", "schema", "lnbench-history-3", "measure",
+                                json_text(options->measure)),
+                      "points", &options->printed);
+}
+
+/* "run 12, commit 1234567: 0.512 to 0.478, -6.6 %"; a plugin has its name and hash in place of the commit. */
+static relation_value as_change(const stored_table *series, size_t row)
+{
+    const char *commit = table_text(series, row, "at");
+    const double before = table_real(series, row, "before"),
+                 after = table_real(series, row, "after");
+    char shown[2][16], share[32] = "";
+    if (table_whole(series, row, "changes") == 0)
+        return as_text(NULL);
+    if (before > 0)
+        number_print(share, sizeof share, ", %+.2g %%", (after / before - 1) * 100);
+    return as_format(strchr(commit, ' ') ? "run %lld, %s: %s to %s%s"
+                                         : "run %lld, commit %.12s: %s to %s%s",
+                     (long long)table_whole(series, row, "changed"), commit[0] ? commit : "unknown",
+                     number_short(before, shown[0]), number_short(after, shown[1]), share);
 }
 
 /* Columns that are left out where every series has the same in them. */
-enum {
-    SERIES_MACHINE = 1,
-    SERIES_OPERATION = 3,
-    SERIES_CONVENTION,
-    SERIES_CACHE = 6,
-    SERIES_REPRODUCIBLE = 10
-};
-
-static relation *series_relation(void)
-{
-    static const relation_column columns[] = {
-        FOR_PROGRAMS("machine"),   FOR_PEOPLE("machine"),      COLUMN("kernel", EACH_MEMBER),
-        FOR_PEOPLE("operation"),   FOR_PEOPLE("convention"),   FOR_PEOPLE("shape"),
-        FOR_PEOPLE("cache"),       FOR_PEOPLE("runs"),         FOR_PEOPLE("first"),
-        FOR_PEOPLE("latest"),      FOR_PEOPLE("reproducible"), COLUMN("changes", "changes"),
-        FOR_PEOPLE("last change"), FOR_PROGRAMS("points"),
-    };
-    return relation_create(COLUMNS(columns));
-}
-
-/* A row for a series: its first and latest median, and what changed last. */
-static void add_series(relation *rows, const measure_history *history, const history_series *series)
-{
-    const stored_table *table = &history->points;
-    size_t row = series->first;
-    const char *input = table_text(table, row, "input");
-    bool usual = strcmp(input, "normal") == 0;
-    relation *points = points_relation(history);
-    json_t *changes = json_array();
-    text_buffer last = {0}; /* "run 12, commit 1234567: 0.512 to 0.478, -6.6 %" */
-    char both[32], count[24], shown[2][16];
-    add_points(points, history, series);
-    snprintf(count, sizeof count, "%zu", series->change_count);
-    for (size_t i = 0; i < series->change_count; i++) {
-        const size_t at = series->first + series->changes[i];
-        const int64_t run = table_whole(table, at, "run");
-        const char *commit = table_text(table, at, "commit");
-        const double before = series->medians[i], after = series->medians[i + 1];
-        json_array_append_new(changes, json_pack("{s:I, s:o, s:o, s:o}", "run", (json_int_t)run,
-                                                 "commit", json_text(commit), "before",
-                                                 json_figure(before), "after", json_figure(after)));
-        if (i + 1 < series->change_count)
-            continue;
-        /* A plugin has its name and hash in place of the commit. */
-        text_format(&last,
-                    strchr(commit, ' ') ? "run %lld, %s: %s to %s"
-                                        : "run %lld, commit %.12s: %s to %s",
-                    (long long)run, commit[0] ? commit : "unknown", number_short(before, shown[0]),
-                    number_short(after, shown[1]));
-        if (before > 0)
-            text_format(&last, ", %+.2g %%", (after / before - 1) * 100);
-    }
-    relation_row(
-        rows, table_value(table, row, "machine"), table_value(table, row, "number"),
-        as_json(table_object(table, row, "kernel", "operation"), table_text(table, row, "kernel")),
-        table_value(table, row, "operation"),
-        as_format("%s%s%s", table_text(table, row, "convention"), usual ? "" : ", ",
-                  usual ? "" : input),
-        as_format("%lldx%lld", (long long)table_whole(table, row, "rows"),
-                  (long long)table_whole(table, row, "hidden")),
-        table_value(table, row, "cache"), as_count(series->count), as_figure(series->medians[0]),
-        as_figure(table_real(table, row + series->count - 1, "value")),
-        as_text(class_over_runs(history, series, both)), as_json(changes, count),
-        as_text(last.bytes), as_json(relation_json(points), ""));
-    text_free(&last);
-}
-
-enum { MOST_SERIES = 34, LEAST_SERIES = 10 };
-
-/* By how much the latest change moved it; 0 where nothing did. */
-static double moved(const history_series *series)
-{
-    size_t last = series->change_count;
-    if (last == 0)
-        return 0;
-    double share = series->medians[last] / series->medians[last - 1];
-    return share > 0 ? 1 + fabs(log(share)) : 1;
-}
-
-static int moved_first(const void *a, const void *b)
-{
-    const history_series *left = *(const history_series *const *)a;
-    const history_series *right = *(const history_series *const *)b;
-    double difference = moved(right) - moved(left);
-    if (difference < 0 || difference > 0)
-        return difference < 0 ? -1 : 1;
-    return (left > right) - (left < right);
-}
+enum { OF_MACHINE, OF_OPERATION = 2, OF_CONVENTION, OF_CACHE = 5, OF_REPRODUCIBLE = 9 };
 
 /* The answer, then the series that changed, or else a few. */
-static void print_series(const measure_history *history, bool all, const output_file *out)
+static void print_series(result_store *store, const history_options *options)
 {
-    const history_series **series = allocate_zeroed(history->count + 1, sizeof *series);
+    static const relation_column columns[] = {
+        FOR_PEOPLE("machine"),      FOR_PEOPLE("kernel"),  FOR_PEOPLE("operation"),
+        FOR_PEOPLE("convention"),   FOR_PEOPLE("shape"),   FOR_PEOPLE("cache"),
+        FOR_PEOPLE("runs"),         FOR_PEOPLE("first"),   FOR_PEOPLE("latest"),
+        FOR_PEOPLE("reproducible"), FOR_PEOPLE("changes"), FOR_PEOPLE("last change")};
+    enum { MOST_SERIES = 34, LEAST_SERIES = 10 };
+    const output_file *out = &options->printed;
+    stored_table series = store_ask(store, series_sql, "");
+    stored_table machines =
+        store_ask(store, "SELECT DISTINCT number, machine FROM point ORDER BY number", "");
+    relation *rows = relation_create(COLUMNS(columns));
     size_t changed = 0, few = 0;
-    for (size_t i = 0; i < history->count; i++) {
-        series[i] = &history->series[i];
-        changed += series[i]->change_count > 0;
-        few += series[i]->count < LEAST_RUNS;
+    bool class_changed = false;
+    for (size_t i = 0; i < series.rows; i++) {
+        changed += table_whole(&series, i, "changes") > 0;
+        few += table_whole(&series, i, "runs") < LEAST_RUNS;
     }
-    qsort(series, history->count, sizeof *series, moved_first);
     size_t most = changed < LEAST_SERIES ? LEAST_SERIES : changed;
     most = most > MOST_SERIES ? MOST_SERIES : most;
-    size_t count = all || history->count < most ? history->count : most;
-    relation *rows = series_relation();
-    char class[32] = "";
-    for (size_t i = 0; i < count; i++)
-        add_series(rows, history, series[i]);
-    relation_hide_alike(rows, SERIES_MACHINE);
-    relation_hide_alike(rows, SERIES_OPERATION);
-    relation_hide_alike(rows, SERIES_CONVENTION);
-    relation_hide_alike(rows, SERIES_CACHE);
-    if (count == 0 || !strstr(class_over_runs(history, series[0], class), " was "))
-        relation_hide_alike(rows, SERIES_REPRODUCIBLE);
-    free(series);
-    output_line(out, "%zu of %zu series changed (%s)", changed, history->count, history->measure);
+    const size_t count = options->all || series.rows < most ? series.rows : most;
+    for (size_t i = 0; i < count; i++) {
+        const char *input = table_text(&series, i, "input"), *was = table_text(&series, i, "was");
+        const char *class = table_text(&series, i, "reproducible");
+        const bool usual = strcmp(input, "normal") == 0;
+        char both[32];
+        class_changed |= strcmp(was, class) != 0;
+        relation_row(rows, table_value(&series, i, "number"), table_value(&series, i, "kernel"),
+                     table_value(&series, i, "operation"),
+                     as_format("%s%s%s", table_text(&series, i, "convention"), usual ? "" : ", ",
+                               usual ? "" : input),
+                     as_format("%lldx%lld", (long long)table_whole(&series, i, "rows"),
+                               (long long)table_whole(&series, i, "hidden")),
+                     table_value(&series, i, "cache"), table_value(&series, i, "runs"),
+                     as_figure(table_real(&series, i, "first")),
+                     as_figure(table_real(&series, i, "value")),
+                     as_text(reproducible_both(was, class, both)),
+                     table_value(&series, i, "changes"), as_change(&series, i));
+    }
+    relation_hide_alike(rows, OF_MACHINE);
+    relation_hide_alike(rows, OF_OPERATION);
+    relation_hide_alike(rows, OF_CONVENTION);
+    relation_hide_alike(rows, OF_CACHE);
+    if (!class_changed)
+        relation_hide_alike(rows, OF_REPRODUCIBLE);
+    output_line(out, "%zu of %zu series changed (%s)", changed, series.rows, options->measure);
     if (few > 0)
         output_line(out, "%zu of them have too few runs: a change needs %d", few, LEAST_RUNS);
     output_line(out, "%s", "");
     relation_print(rows, out);
-    if (count < history->count)
-        output_line(out, "%zu more series (--all shows them)", history->count - count);
+    if (count < series.rows)
+        output_line(out, "%zu more series (--all shows them)", series.rows - count);
     output_line(out, "first: the median of the first segment");
-    for (int64_t machine = 1; machine <= history->machines; machine++)
-        for (size_t i = 0; i < history->count; i++)
-            if (history->series[i].machine == machine) {
-                output_line(out, "machine %lld: %s", (long long)machine,
-                            table_text(&history->points, history->series[i].first, "machine"));
-                break;
-            }
+    for (size_t i = 0; i < machines.rows; i++)
+        output_line(out, "machine %lld: %s", (long long)table_whole(&machines, i, "number"),
+                    table_text(&machines, i, "machine"));
+    stored_table_free(&machines);
+    stored_table_free(&series);
 }
 
-/* What plots/history.sql reads. */
+/* What plots/history.sql reads of one machine. */
+typedef struct drawn_past {
+    const char *measure;
+    stored_table points;
+} drawn_past;
+
 static void put_history(result_store *store, const void *what, size_t number, const char *made_on)
 {
-    const measure_history *history = what;
-    const stored_table *points = &history->points;
-    store_script(store, "CREATE TEMP TABLE asked (measure, machine)");
-    store_script(store, "CREATE TEMP TABLE past (series, name, run, \"commit\", started, value, "
-                        "lo, hi, segment, median)");
-    bool asked = false;
+    const drawn_past *past = what;
+    const stored_table *points = &past->points;
+    const char *machine = "";
     (void)made_on;
-    for (size_t i = 0; i < history->count; i++) {
-        const history_series *series = &history->series[i];
-        if (series->machine != (int64_t)number + 1)
+    store_script(
+        store,
+        "CREATE TEMP TABLE asked (measure, machine); CREATE TEMP TABLE past (series, name, run, "
+        "\"commit\", started, value, lo, hi, segment, median)");
+    for (size_t row = 0; row < points->rows; row++) {
+        char name[NAME_MAX_LENGTH + 96];
+        if (table_whole(points, row, "number") != (int64_t)number + 1)
             continue;
-        if (!asked)
-            store_put_line(store, "asked", "ss", history->measure,
-                           table_text(points, series->first, "machine"));
-        asked = true;
-        for (size_t p = 0, segment = 0; p < series->count; p++) {
-            size_t row = series->first + p;
-            char name[NAME_MAX_LENGTH + 96];
-            while (segment < series->change_count && series->changes[segment] <= p)
-                segment++;
-            snprintf(name, sizeof name, "%s %lldx%lld", table_text(points, row, "kernel"),
-                     (long long)table_whole(points, row, "rows"),
-                     (long long)table_whole(points, row, "hidden"));
-            store_put_line(store, "past", "isissdddid", (int64_t)i, name,
-                           table_whole(points, row, "run"), table_text(points, row, "commit"),
-                           table_text(points, row, "started"), table_real(points, row, "value"),
-                           table_real(points, row, "lo"), table_real(points, row, "hi"),
-                           (int64_t)segment, series->medians[segment]);
-        }
+        machine = table_text(points, row, "machine");
+        snprintf(name, sizeof name, "%s %lldx%lld", table_text(points, row, "kernel"),
+                 (long long)table_whole(points, row, "rows"),
+                 (long long)table_whole(points, row, "hidden"));
+        store_put_line(store, "past", "isissdddid", table_whole(points, row, "series"), name,
+                       table_whole(points, row, "run"), table_text(points, row, "commit"),
+                       table_text(points, row, "started"), table_real(points, row, "value"),
+                       table_real(points, row, "lo"), table_real(points, row, "hi"),
+                       table_whole(points, row, "segment"),
+                       table_real(points, row, "segment_median"));
     }
+    store_put_line(store, "asked", "ss", past->measure, machine);
 }
 
 static exit_code history(void *context, const cli_call *call)
 {
     const history_options *options = context;
     const output_file *out = &options->printed;
-    const bool json = out->format == OUTPUT_JSON;
-    measure_history found = {.measure = options->measure};
+    const bool for_people = out->format == OUTPUT_TEXT || out->format == OUTPUT_MARKDOWN;
     (void)call;
     result_store *store = store_open(options->database, STORE_READ);
-    load(store, options, &found);
-    if (!output_is_data(out) && !json) {
-        print_series(&found, options->all, out);
-    } else {
-        relation *rows = json ? series_relation() : points_relation(&found);
-        for (size_t i = 0; i < found.count; i++)
-            (json ? add_series : add_points)(rows, &found, &found.series[i]);
-        relation_print_in(rows,
-                          json_pack("{s:s, s:o}", "schema", "lnbench-history-2", "measure",
-                                    json_text(found.measure)),
-                          "series", out);
+    store_scratch_begin(store);
+    load(store, options);
+    drawn_past past = {options->measure, store_ask(store, past_sql, "")};
+    if (for_people)
+        print_series(store, options);
+    else
+        print_points(&past.points, options);
+    if (options->out) {
+        stored_table machines = store_ask(store, "SELECT max(number) AS count FROM point", "");
+        charts_draw_alone("history", (size_t)table_whole(&machines, 0, "count"), put_history, &past,
+                          options->out, out);
+        stored_table_free(&machines);
     }
-    if (options->out)
-        charts_draw_alone("history", (size_t)found.machines, put_history, &found, options->out,
-                          out);
+    stored_table_free(&past.points);
+    store_scratch_end(store);
     store_close(store);
-    arena_free(&found.memory);
-    free(found.series);
-    stored_table_free(&found.points);
     return EXIT_CODE_FINE;
 }
 
@@ -472,7 +389,7 @@ const cli_command command_history = {
     .summary = "Shows how a measure changed over the stored runs, by commit (E-divisive, 5 %).",
     .details =
         "Runs of different machines are never mixed. Text and Markdown have a line for each\n"
-        "case, TSV has a line for each run of it.\n"
+        "case, TSV, CSV and JSON have a line for each run of it.\n"
         "Exit code: 0 fine; 2 usage; 7 no run, no such case, files.",
     OPTIONS(options),
     DEFAULTS(history_options, .measure = "copy_ratio", .seed = 1),

@@ -114,29 +114,6 @@ static relation *list_inputs(const list_options *options)
     return rows;
 }
 
-static relation *list_shapes(const list_options *options)
-{
-    static const relation_column columns[] = {COLUMN("hidden", "hidden"),
-                                              COLUMN("where it is met", "where")};
-    static const struct {
-        size_t hidden;
-        const char *where;
-    } shapes[] = {
-        {64, "one attention head: the reduction's latency decides"},
-        {256, "small encoders"},
-        {768, "GPT-2 124M, BERT base, ViT-B"},
-        {1024, "GPT-2 355M, BERT large, ViT-L; rows 4 KiB apart alias"},
-        {4096, "GPT-J, OPT-6.7B: x, gamma and beta overflow L1"},
-        {8192, "the largest dense models' class"},
-        {12288, "GPT-3 175B"},
-    };
-    (void)options;
-    relation *rows = relation_create(COLUMNS(columns));
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-        relation_row(rows, as_count(shapes[i].hidden), as_text(shapes[i].where));
-    return rows;
-}
-
 static relation *list_models(const list_options *options)
 {
     static const relation_column columns[] = {COLUMN("model", "name"),
@@ -183,15 +160,14 @@ static relation *list_runs(const list_options *options)
     return rows;
 }
 
-static const char usage[] = "kernels|conventions|inputs|shapes|models|plugins|runs [OPTION...]";
+static const char usage[] = "kernels|conventions|inputs|models|plugins|runs [OPTION...]";
 
 static exit_code list(void *context, const cli_call *call)
 {
-    static const char *const names[] = {"kernels", "conventions", "inputs", "shapes",
+    static const char *const names[] = {"kernels", "conventions", "inputs",
                                         "models",  "plugins",     "runs"};
     static relation *(*const lists[])(const list_options *) = {
-        list_kernels, list_conventions, list_inputs, list_shapes,
-        list_models,  list_plugins,     list_runs};
+        list_kernels, list_conventions, list_inputs, list_models, list_plugins, list_runs};
     /* The columns of kernels. */
     static const char *const words[] = {
         "", "statistics: how mean and variance are found; apply: how a row is normalised;",
@@ -209,13 +185,12 @@ static exit_code list(void *context, const cli_call *call)
     const size_t found = word_find(what, WORDS(names));
     if (found == sizeof lists / sizeof *lists)
         die(EXIT_CODE_USAGE,
-            "nothing called '%.60s' to list%s: there are kernels, conventions, inputs, "
-            "shapes, models, plugins and runs",
+            "nothing called '%.60s' to list%s: there are kernels, conventions, inputs, models, "
+            "plugins "
+            "and runs",
             what, did_you_mean(what, WORDS(names), meant));
     relation_print(lists[found](options), out);
-    for (size_t i = 0; lists[found] == list_kernels && out->format != OUTPUT_JSON &&
-                       i < sizeof words / sizeof *words;
-         i++)
+    for (size_t i = 0; lists[found] == list_kernels && i < sizeof words / sizeof *words; i++)
         output_line(out, "%s", words[i]);
     return EXIT_CODE_FINE;
 }
@@ -231,7 +206,7 @@ static const cli_option options[] = {
 
 const cli_command command_list = {
     .name = "list",
-    .brief = "kernels, conventions, inputs, shapes, models, plugins, runs",
+    .brief = "kernels, conventions, inputs, models, plugins, runs",
     .usage = usage,
     .example = "list kernels --operation rmsnorm",
     .summary = "Lists what there is to measure, or what was measured.",

@@ -19,12 +19,9 @@
 #include "store/run_file.h"
 #include "worker/worker.h"
 #include <ctype.h>
-#include <errno.h>
 #include <math.h>
 #include <pthread.h>
-#include <sched.h>
 #include <string.h>
-#include <sys/random.h>
 
 #define KERNEL_IS_MISSING                                                                          \
     "kernel %s is not here: if it came from a plugin, name it with --plugin; peers need "          \
@@ -376,9 +373,9 @@ static const relation_column columns[] = {
     COLUMN("convention", "convention"),
     COLUMN("hidden", "hidden"),
     COLUMN("then", "then"),
-    FOR_PEOPLE("row ULP"),
+    COLUMN("row ULP", "row_ulp_max"),
     COLUMN("now", "now"),
-    FOR_PEOPLE("row ULP now"),
+    COLUMN("row ULP now", "row_ulp_max_now"),
     COLUMN("bits", "same_bits"),
     FOR_PROGRAMS("same_error"),
     FOR_PROGRAMS("same_verdict"),
@@ -388,23 +385,9 @@ static const relation_column columns[] = {
     COLUMN("note", "note"),
 };
 
-/* A verdict in a table; in JSON with the worst element, to the bit. */
 static relation_value as_side(const replay_side *side)
 {
-    const ln_metrics *metrics = &side->metrics;
-    char computed[40], exact[40];
-    bool out = !isnan(metrics->row_ulp_max) || !isnan(metrics->worst_exact);
-    relation_value verdict =
-        as_json(verdict_json(&side->verdict), verdict_phrase(side->verdict.kind));
-    snprintf(computed, sizeof computed, "%a", metrics->worst_computed);
-    snprintf(exact, sizeof exact, "%a", metrics->worst_exact);
-    json_t *object = json_pack(
-        "{s:o, s:I, s:I, s:o, s:o}", "row_ulp_max", json_figure(metrics->row_ulp_max), "row",
-        (json_int_t)metrics->worst_row, "column", (json_int_t)metrics->worst_column, "computed",
-        out ? json_text(computed) : json_null(), "exact", out ? json_text(exact) : json_null());
-    json_object_update(verdict.json, object);
-    json_decref(object);
-    return verdict;
+    return as_json(verdict_json(&side->verdict), verdict_phrase(side->verdict.kind));
 }
 
 /* class: of the kernel's reproducibility, as domain/kernel.h has it. */
@@ -506,17 +489,10 @@ static void replay_file(replay_state *state, const char *path)
     worst_list_free(&list);
 }
 
-/* Of two cases: a failure before a limit, a wrong class before an error, the larger error. */
-static bool graver(const stored_case *a, const stored_case *b)
-{
-    if (!b)
-        return true;
-    int by = (verdict_exit_code(&a->verdict) != EXIT_CODE_FINE) -
-             (verdict_exit_code(&b->verdict) != EXIT_CODE_FINE);
-    if (by == 0)
-        by = (a->metrics.mismatches > 0) - (b->metrics.mismatches > 0);
-    return by ? by > 0 : a->metrics.row_ulp_max > b->metrics.row_ulp_max;
-}
+/* Judged cases, but those that were timed: their outputs were judged on all rows, which only timing again would do. */
+#define REPLAYABLE                                                                                 \
+    "FROM judged LEFT JOIN accuracies USING (case_id) WHERE run = ?1 AND NOT EXISTS (SELECT 1 "    \
+    "FROM repetitions WHERE repetitions.case_id = judged.case_id) "
 
 /* The one case, which names its run too; the failures of the run, or its gravest case. */
 static void replay_store(replay_state *state)
@@ -531,21 +507,13 @@ static void replay_store(replay_state *state)
             options->database);
     const stored_run run = store_run(store, id);
     machine_facts machine = store_machine(store, id);
-    stored_cases cases = store_cases(store, id);
-    const stored_case **wanted = allocate_zeroed(cases.count + 1, sizeof *wanted);
-    size_t count = 0;
-    for (size_t i = 0; i < cases.count; i++) {
-        const stored_case *judged = &cases.cases[i];
-        if (!judged->judged || judged->repetition_count > 0 || is_roof(judged->key.kernel) ||
-            !verdict_is_judged(judged->verdict.kind) ||
-            (options->id && (int64_t)options->id != judged->id))
-            continue;
-        if (!options->failures && graver(judged, wanted[0]))
-            wanted[0] = judged;
-        if (options->failures && verdict_exit_code(&judged->verdict) != EXIT_CODE_FINE)
-            wanted[count++] = judged;
-    }
-    if (!options->failures && !wanted[0])
+    stored_table wanted = store_ask(
+        store,
+        "SELECT case_id FROM (SELECT case_id " REPLAYABLE
+        "AND ?2 IN (0, case_id) AND (NOT ?3 OR failed) ORDER BY failed DESC, mismatches > 0 DESC, "
+        "row_ulp_max DESC, case_id LIMIT iif(?3, -1, 1)) ORDER BY case_id",
+        "iii", id, (int64_t)options->id, (int64_t)options->failures);
+    if (!options->failures && wanted.rows == 0)
         die(EXIT_CODE_USAGE,
             "%s: no judged case: one that was only timed, is unsupported or missing has nothing to "
             "replay",
@@ -554,23 +522,24 @@ static void replay_store(replay_state *state)
     create_judge(state, run.seed);
     replayer own = replayer_of(state->judge, &run, &machine);
     own.least = options->id > 0;
-    for (size_t i = 0; wanted[i]; i++) {
-        const case_key *key = &wanted[i]->key;
-        const kernel_entry *kernel = kernel_then(state, key->kernel);
+    for (size_t i = 0; i < wanted.rows; i++) {
+        stored_case judged;
         stored_worst worst;
         char what[96];
         replay_result result;
-        bool has = store_worst(store, wanted[i], &worst);
-        snprintf(what, sizeof what, "case %lld: %.60s", (long long)wanted[i]->id, key->input);
-        if (!replay_case(&own, kernel, wanted[i], has ? &worst : NULL, &result))
+        store_case(store, table_whole(&wanted, i, "case_id"), &judged);
+        const case_key *key = &judged.key;
+        const kernel_entry *kernel = kernel_then(state, key->kernel);
+        bool has = store_worst(store, &judged, &worst);
+        snprintf(what, sizeof what, "case %lld: %.60s", (long long)judged.id, key->input);
+        if (!replay_case(&own, kernel, &judged, has ? &worst : NULL, &result))
             die(EXIT_CODE_NOT_COMPARABLE, "%s: %s", what, result.note);
         note_result(state, kernel, what, key->convention, key->hidden, &result);
         stored_worst_free(&worst);
     }
     replayer_forget(&own);
-    free(wanted);
     machine_free(&machine);
-    stored_cases_free(&cases);
+    stored_table_free(&wanted);
     store_close(store);
 }
 
@@ -663,16 +632,6 @@ static bool same_line(const char *a, const char *b, const char *mark)
                         : one == other;
 }
 
-/* The line of a page in which it differs, from a little before that place on. */
-static void say_line_around(const output_file *out, const char *who, const char *text, size_t at)
-{
-    size_t from = at;
-    while (from > 0 && at - from < 24 && text[from - 1] != '\n')
-        from--;
-    size_t length = strcspn(text + from, "\n");
-    output_aside(out, "%s  %.*s", who, (int)(length < 60 ? length : 60), text + from);
-}
-
 /* Draws the page of each operation of the run again, in a folder that is removed. False: the page is none of
  * them, though this lnbench and gnuplot drew it. */
 static bool check_page(const char *file, const output_file *out, const run_view *view,
@@ -705,9 +664,10 @@ static bool check_page(const char *file, const output_file *out, const run_view 
     if (!compared)
         output_aside(out, "The page is not compared: another lnbench or gnuplot drew it.");
     if (compared && !same) {
+        const size_t from = at < 24 ? 0 : at - 24;
         output_aside(out, "%s was changed: its run draws another page.", file);
-        say_line_around(out, "the page says", theirs.bytes, at);
-        say_line_around(out, "its run says ", ours.bytes, at);
+        output_aside(out, "the page says  %.60s", theirs.bytes + from);
+        output_aside(out, "its run says   %.60s", ours.bytes + from);
     }
     text_free(&theirs);
     text_free(&ours);
@@ -717,69 +677,51 @@ static bool check_page(const char *file, const output_file *out, const run_view 
 /* ---- report --verify: the errors ---- */
 
 typedef struct stored_error {
-    const stored_case *stored;
-    replay_result *differs; /* NULL: it holds, or was not derived */
-    char *reason;           /* why it was not derived; NULL: it was */
+    stored_case stored;
+    replay_result *differs; /* NULL: it holds */
+    bool is_derived;        /* else the note of what differs says why it was not */
 } stored_error;
+
+typedef struct verify_part {
+    const run_view *view;
+    kernel_list kernels;
+    bool elsewhere; /* the run is another machine's */
+    stored_error *errors;
+    size_t count, lanes;
+    progress_bar progress; /* of the first lane */
+} verify_part;
 
 /* A worker and a judge. Of several lanes each takes the blocks of errors whose number, divided by the number of lanes,
  * leaves its own number. */
 typedef struct verify_lane {
-    const run_view *view;
-    const kernel_list *kernels;
-    bool elsewhere; /* the run is another machine's */
-    stored_error *errors;
-    size_t count, number, lanes;
-    progress_bar *progress; /* of the first lane; NULL: of the others */
+    verify_part *part;
+    size_t number;
     worker_process *worker;
     replayer own;
     pthread_t thread;
 } verify_lane;
 
-/* Those to be derived, in the stored order, in which cases of the same rows stand together. What was timed
- * was judged on all its rows, which only timing it again would do. Returns how many there are. */
-static size_t draw_errors(const stored_cases *cases, uint64_t sample, stored_error *errors)
-{
-    uint64_t state = 0;
-    size_t count = 0, kept = 0;
-    for (size_t i = 0; i < cases->count; i++) {
-        const stored_case *stored = &cases->cases[i];
-        if (!is_roof(stored->key.kernel) && stored->judged && stored->metrics.elements > 0 &&
-            stored->repetition_count == 0)
-            errors[count++].stored = stored;
-    }
-    /* Each is drawn with the share that is still wanted of those that are left. */
-    while (getrandom(&state, sizeof state, 0) < 0 && errno == EINTR)
-        continue;
-    for (size_t i = 0; i < count; i++)
-        if (splitmix64(&state) % (count - i) < sample) {
-            errors[kept++] = errors[i];
-            sample--;
-        }
-    return kept;
-}
-
 /* A kernel, input or check that is not here is a reason. What the library's call takes depends on the CPU, but
  * where its class says otherwise. */
 static void derive(verify_lane *lane, stored_error *own)
 {
-    const json_t *kernels = lane->view->kernels;
-    const char *name = own->stored->key.kernel;
-    char reason[VERDICT_MAX_LENGTH] = "";
+    const verify_part *part = lane->part;
+    const json_t *kernels = part->view->kernels;
+    const char *name = own->stored.key.kernel;
     replay_result result = {0};
-    const kernel_entry *kernel = kernel_find(lane->kernels, name);
+    const kernel_entry *kernel = kernel_find(&part->kernels, name);
     if (!kernel)
-        snprintf(reason, sizeof reason, KERNEL_IS_MISSING, name);
-    else if (!replay_case(&lane->own, kernel, own->stored, NULL, &result))
-        snprintf(reason, sizeof reason, "%s", result.note);
+        snprintf(result.note, sizeof result.note, KERNEL_IS_MISSING, name);
+    else if (!replay_case(&lane->own, kernel, &own->stored, NULL, &result))
+        own->is_derived = false;
     else if (result.now.verdict.kind == VERDICT_UNSUPPORTED)
-        verdict_describe(&result.now.verdict, reason, sizeof reason);
-    else if (lane->elsewhere && !result.reproduces && kernel_is_call(kernels, name) &&
+        verdict_describe(&result.now.verdict, result.note, sizeof result.note);
+    else if (part->elsewhere && !result.reproduces && kernel_is_call(kernels, name) &&
              !reproducible_everywhere(kernels, name))
-        snprintf(reason, sizeof reason, "on this CPU %s takes another kernel", name);
-    if (reason[0])
-        own->reason = allocate_copy(reason, strlen(reason) + 1);
-    else if (!result.reproduces)
+        snprintf(result.note, sizeof result.note, "on this CPU %s takes another kernel", name);
+    else
+        own->is_derived = true;
+    if (!own->is_derived || !result.reproduces)
         own->differs = allocate_copy(&result, sizeof result);
 }
 
@@ -787,17 +729,18 @@ static void derive(verify_lane *lane, stored_error *own)
 static void *run_lane(void *context)
 {
     verify_lane *lane = context;
-    for (size_t i = 0, block = 0; i < lane->count && !interrupted(); i++) {
-        const case_key *key = &lane->errors[i].stored->key;
-        block += i > 0 && !case_key_beside(key, &lane->errors[i - 1].stored->key);
-        if (block % lane->lanes != lane->number)
+    verify_part *part = lane->part;
+    for (size_t i = 0, block = 0; i < part->count && !interrupted(); i++) {
+        const case_key *key = &part->errors[i].stored.key;
+        block += i > 0 && !case_key_beside(key, &part->errors[i - 1].stored.key);
+        if (block % part->lanes != lane->number)
             continue;
         char what[160];
         snprintf(what, sizeof what, "%.40s  %.30s  %.50s  %zu", key->kernel, key->convention,
                  key->input, key->hidden);
-        if (lane->progress)
-            progress_step(lane->progress, (double)lane->lanes, what);
-        derive(lane, &lane->errors[i]);
+        if (lane->number == 0)
+            progress_step(&part->progress, (double)part->lanes, what);
+        derive(lane, &part->errors[i]);
     }
     replayer_forget(&lane->own);
     judge_destroy(lane->own.judge);
@@ -813,79 +756,63 @@ static void derive_errors(const word_list *plugins, const run_view *view, stored
     const judge_settings settings = {.seed = view->run.seed,
                                      .max_row_ulp = INFINITY,
                                      .deadline_seconds = 60}; /* as in lnbench replay */
+    verify_part part = {.view = view, .errors = errors, .count = count, .lanes = 1};
     verify_lane lanes[LANES_MOST];
-    kernel_list kernels = {0};
-    progress_bar progress = {0};
     machine_facts here;
-    cpu_set_t set;
-    size_t wanted =
-        sched_getaffinity(0, sizeof set, &set) == 0 ? (size_t)CPU_COUNT(&set) : LANES_MOST;
-    wanted = wanted < LANES_MOST ? wanted : LANES_MOST;
-    wanted = wanted < count / ERRORS_A_LANE ? wanted : count / ERRORS_A_LANE;
-    wanted = wanted > 0 ? wanted : 1;
+    char keys[2][MACHINE_KEY_LENGTH];
     machine_read(&here);
-    progress_begin(&progress, (double)count);
-    for (size_t i = 0; i < wanted; i++) {
+    part.elsewhere =
+        strcmp(machine_key(&view->machine, keys[0]), machine_key(&here, keys[1])) != 0 ||
+        !keys[0][0];
+    while (part.lanes < LANES_MOST && part.lanes < here.cores && part.lanes < count / ERRORS_A_LANE)
+        part.lanes++;
+    progress_begin(&part.progress, (double)count);
+    for (size_t i = 0; i < part.lanes; i++) {
         verify_lane *lane = &lanes[i];
-        *lane = (verify_lane){.view = view,
-                              .kernels = &kernels,
-                              .elsewhere = machine_difference(&view->machine, &here) != NULL,
-                              .errors = errors,
-                              .count = count,
-                              .number = i,
-                              .lanes = wanted,
-                              .progress = i == 0 ? &progress : NULL};
-        lane->worker = i == 0 ? worker_start(plugins->words, plugins->count, &kernels)
+        *lane = (verify_lane){.part = &part, .number = i};
+        lane->worker = i == 0 ? worker_start(plugins->words, plugins->count, &part.kernels)
                               : worker_start_another(lanes[0].worker);
         lane->own = replayer_of(judge_create(worker_runner(lane->worker), &settings), &view->run,
                                 &view->machine);
     }
-    for (size_t i = 1; i < wanted; i++)
+    for (size_t i = 1; i < part.lanes; i++)
         if (pthread_create(&lanes[i].thread, NULL, run_lane, &lanes[i]) != 0)
             die(EXIT_CODE_ENVIRONMENT, "cannot start a thread");
     run_lane(&lanes[0]);
-    for (size_t i = 1; i < wanted; i++)
+    for (size_t i = 1; i < part.lanes; i++)
         pthread_join(lanes[i].thread, NULL);
-    progress_end(&progress);
+    progress_end(&part.progress);
     machine_free(&here);
-    kernel_list_free(&kernels);
+    kernel_list_free(&part.kernels);
     if (interrupted())
         die(EXIT_CODE_INTERRUPTED, "interrupted");
 }
 
 /* How many errors were not derived, for each reason; of all of them together. */
-static size_t say_reasons(const stored_error *errors, size_t count, const output_file *out,
-                          json_t *reasons)
+static size_t say_reasons(result_store *store, const stored_error *errors, size_t count,
+                          const output_file *out, json_t *reasons)
 {
     size_t total = 0;
+    store_scratch_begin(store);
+    store_script(store, "CREATE TEMP TABLE underived (reason)");
     for (size_t i = 0; i < count; i++) {
-        size_t first = 0, same = 0;
-        if (!errors[i].reason)
-            continue;
-        total++;
-        while (!errors[first].reason || strcmp(errors[first].reason, errors[i].reason) != 0)
-            first++;
-        if (first < i)
-            continue;
-        for (size_t j = i; j < count; j++)
-            same += errors[j].reason && strcmp(errors[j].reason, errors[i].reason) == 0;
-        output_aside(out, "not derived: %zu error%s: %s", same, same == 1 ? "" : "s",
-                     errors[i].reason);
-        json_array_append_new(reasons,
-                              json_pack("{s:o, s:I}", "reason", json_text(errors[i].reason),
-                                        "errors", (json_int_t)same));
+        total += !errors[i].is_derived;
+        if (!errors[i].is_derived)
+            store_put_line(store, "underived", "s", errors[i].differs->note);
     }
+    stored_table found = store_ask(store,
+                                   "SELECT reason, count(*) AS errors FROM underived GROUP BY "
+                                   "reason ORDER BY min(rowid)",
+                                   "");
+    for (size_t i = 0; i < found.rows; i++) {
+        const long long same = table_whole(&found, i, "errors");
+        output_aside(out, "not derived: %lld error%s: %s", same, same == 1 ? "" : "s",
+                     table_text(&found, i, "reason"));
+        json_array_append_new(reasons, table_object(&found, i, "reason", "errors"));
+    }
+    stored_table_free(&found);
+    store_scratch_end(store);
     return total;
-}
-
-/* "2,446" */
-static const char *in_thousands(size_t number, char words[32])
-{
-    if (number < 1000)
-        snprintf(words, 32, "%zu", number);
-    else
-        snprintf(words, 32, "%zu,%03zu", number / 1000, number % 1000);
-    return words;
 }
 
 exit_code report_verify(const char *file, uint64_t sample, const word_list *plugins,
@@ -894,23 +821,28 @@ exit_code report_verify(const char *file, uint64_t sample, const word_list *plug
     relation *rows = relation_create(COLUMNS(columns));
     json_t *reasons = json_array();
     text_buffer page = {0};
-    char held[32], of[32];
     size_t differ = 0;
     interrupt_watch();
     if (file)
         read_whole_file(file, &page);
     if (file && page_run_is_page(page.bytes, page.length) && !check_page(file, out, view, &page))
         code = EXIT_CODE_ACCURACY;
-    stored_cases cases = store_cases(view->store, view->run.id);
-    stored_error *errors = allocate_zeroed(cases.count + 1, sizeof *errors);
-    const size_t count = draw_errors(&cases, sample, errors);
+    /* In the stored order, in which cases of the same rows stand together. */
+    stored_table drawn = store_ask(view->store,
+                                   "SELECT case_id FROM (SELECT case_id " REPLAYABLE
+                                   "AND elements > 0 ORDER BY random() LIMIT ?2) ORDER BY case_id",
+                                   "ii", view->run.id, (int64_t)sample);
+    const size_t count = drawn.rows;
+    stored_error *errors = allocate_zeroed(count + 1, sizeof *errors);
+    for (size_t i = 0; i < count; i++)
+        store_case(view->store, table_whole(&drawn, i, "case_id"), &errors[i].stored);
     if (count == 0 && code != EXIT_CODE_ACCURACY)
         die(EXIT_CODE_NOT_COMPARABLE, "run %lld: has no error to verify", (long long)view->run.id);
     derive_errors(plugins, view, errors, count);
     for (size_t i = 0; i < count; i++) {
-        const stored_case *stored = errors[i].stored;
+        const stored_case *stored = &errors[i].stored;
         char what[96];
-        if (!errors[i].differs)
+        if (!errors[i].is_derived || !errors[i].differs)
             continue;
         snprintf(what, sizeof what, "case %lld: %.60s", (long long)stored->id, stored->key.input);
         add_replayed(rows, what, stored->key.kernel, stored->key.convention, stored->key.hidden,
@@ -918,7 +850,7 @@ exit_code report_verify(const char *file, uint64_t sample, const word_list *plug
         code = EXIT_CODE_ACCURACY;
         differ++;
     }
-    const size_t missing = say_reasons(errors, count, out, reasons);
+    const size_t missing = say_reasons(view->store, errors, count, out, reasons);
     if (missing == count && code != EXIT_CODE_ACCURACY)
         code = EXIT_CODE_NOT_COMPARABLE;
     const size_t hold = count - missing - differ;
@@ -933,13 +865,11 @@ exit_code report_verify(const char *file, uint64_t sample, const word_list *plug
         relation_destroy(rows);
         json_decref(reasons);
     }
-    output_aside(out, "%s of %s errors hold", in_thousands(hold, held), in_thousands(count, of));
-    for (size_t i = 0; i < count; i++) {
+    output_aside(out, "%zu of %zu errors hold", hold, count);
+    for (size_t i = 0; i < count; i++)
         free(errors[i].differs);
-        free(errors[i].reason);
-    }
     free(errors);
     text_free(&page);
-    stored_cases_free(&cases);
+    stored_table_free(&drawn);
     return code;
 }

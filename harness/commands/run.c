@@ -96,27 +96,6 @@ static size_t alike(const case_plan *plan, size_t first)
     return count;
 }
 
-/* The cases that would be measured, as run --json prints them once they are. */
-static void dry_run_json(const case_plan *plan, const output_file *out)
-{
-    json_t *array = json_array();
-    for (size_t i = 0; i < plan->accuracy_count + plan->speed_count; i++)
-        for (size_t kernel = 0; kernel < plan->kernel_count; kernel++) {
-            const kernel_entry *entry = plan->kernels[kernel];
-            const accuracy_group *judged = i < plan->accuracy_count ? &plan->accuracy[i] : NULL;
-            const speed_group *timed = judged ? NULL : &plan->speed[i - plan->accuracy_count];
-            if (judged ? !group_takes(judged, entry) : !speed_takes(timed, entry))
-                continue;
-            stored_case planned = {.key = judged ? accuracy_key(judged, entry)
-                                                 : speed_key(timed, entry->facts.name)};
-            char label[NAME_MAX_LENGTH];
-            kernel_entry_label(entry, label);
-            planned.bound_row_ulp = NAN;
-            json_array_append_new(array, case_json(&planned, label, NULL, ""));
-        }
-    output_json(out, array);
-}
-
 /* What the checks of a plan cover, where each of them was made. */
 static void print_checks(const case_plan *plan, const output_file *out)
 {
@@ -136,10 +115,14 @@ static void print_checks(const case_plan *plan, const output_file *out)
 static void dry_run(const case_plan *plan, const output_file *out)
 {
     static const relation_column columns[] = {
-        FOR_PEOPLE("what"),       FOR_PEOPLE("dtype"),
-        FOR_PEOPLE("convention"), FOR_PEOPLE("input"),
-        FOR_PEOPLE("rows"),       FOR_PEOPLE("hidden"),
-        FOR_PEOPLE("cache"),      FOR_PEOPLE("processes x repetitions"),
+        COLUMN("what", "what"),
+        COLUMN("dtype", "dtype"),
+        COLUMN("convention", "convention"),
+        COLUMN("input", "input"),
+        COLUMN("rows", "rows"),
+        COLUMN("hidden", "hidden"),
+        COLUMN("cache", "cache"),
+        COLUMN("processes x repetitions", "processes_x_repetitions"),
     };
     relation *rows = relation_create(COLUMNS(columns));
     for (size_t i = 0, count; i < plan->accuracy_count; i += count) {
@@ -159,8 +142,6 @@ static void dry_run(const case_plan *plan, const output_file *out)
                      as_format("%u x %u", group->processes, group->repetitions));
     }
     relation_print(rows, out);
-    if (output_is_data(out))
-        return;
     output_text(out, "\n%zu kernel%s%s", plan->kernel_count, plan->kernel_count == 1 ? "" : "s",
                 plan->kernel_count > MOST_NAMES ? " (lnbench list kernels)" : ":");
     for (size_t i = 0; plan->kernel_count <= MOST_NAMES && i < plan->kernel_count; i++)
@@ -351,7 +332,7 @@ static exit_code run(void *context, const cli_call *call)
     result_check(&options->shown, options->run.database);
     run_prepare(&session, &options->run, &kernels);
     if (options->dry_run) {
-        (out->format == OUTPUT_JSON ? dry_run_json : dry_run)(&session.plan, out);
+        dry_run(&session.plan, out);
         run_end(&session, &kernels);
         return EXIT_CODE_FINE;
     }

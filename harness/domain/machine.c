@@ -8,27 +8,15 @@
 #include "caches.h"
 #include "certify/reference.h"
 #include "domain/operation.h"
-#include <fenv.h>
-#include <jansson.h>
 #include <sched.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/personality.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
-#if defined(__GLIBC__)
-#include <gnu/libc-version.h>
-#define LIBC gnu_get_libc_version()
-#else
-#define LIBC ""
-#endif
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
-#include <xmmintrin.h>
 #endif
 #if defined(__clang__)
 #define COMPILER "clang " __clang_version__
@@ -55,124 +43,70 @@ static FILE *open_under(const char *root, const char *path)
     return fopen(full, "r");
 }
 
-static void trim_end(char *line)
-{
-    size_t length = strlen(line);
-    while (length && strchr(" \t\r\n", line[length - 1]))
-        line[--length] = '\0';
-}
-
-/* The first line, trimmed; false where it cannot be read. */
-static bool read_line(const char *root, const char *path, char *line, size_t size)
-{
-    FILE *file = open_under(root, path);
-    bool fine = file && fgets(line, (int)size, file) != NULL;
-    if (file)
-        fclose(file);
-    if (fine)
-        trim_end(line);
-    return fine;
-}
-
-/* The text after "key <blanks> :", or "key=" (os-release), with blanks skipped; else NULL. */
-static char *value_of(char *line, const char *key)
-{
-    size_t length = strlen(key);
-    if (strncmp(line, key, length) != 0)
-        return NULL;
-    char *at = line + length + strspn(line + length, " \t");
-    return *at == ':' || *at == '=' ? at + 1 + strspn(at + 1, " \t") : NULL;
-}
-
-/* The value of a key in a file of such lines; of cpuinfo behind the line "processor : N" of the CPU we run on. */
-static bool read_keyed(const fact_source *source, const char *path, const char *key, char *value,
+/* A file's first line, or the text behind a key: "key : text", "key=text" or "key text", of cpuinfo behind the line
+ * "processor : N" of the CPU we run on. False where there is none. */
+static bool read_value(const fact_source *source, const char *path, const char *key, char *value,
                        size_t size)
 {
+    static const char blanks[] = " \t:=";
     FILE *file = open_under(source->root, path);
     char *line = NULL, *at = NULL;
-    size_t capacity = 0;
+    size_t capacity = 0, length = key ? strlen(key) : 0;
     bool here = path != cpuinfo;
     while (file && !at && getline(&line, &capacity, file) >= 0) {
-        const char *processor = path == cpuinfo ? value_of(line, "processor") : NULL;
-        if (processor)
-            here = strtoul(processor, NULL, 10) == source->cpu;
-        at = here ? value_of(line, key) : NULL;
+        line[strcspn(line, "\r\n")] = '\0';
+        if (path == cpuinfo && strncmp(line, "processor", 9) == 0)
+            here = strtoul(line + 9 + strspn(line + 9, blanks), NULL, 10) == source->cpu;
+        const size_t gap =
+            strncmp(line, key ? key : "", length) == 0 ? strspn(line + length, blanks) : 0;
+        at = !key ? line : here && gap ? line + length + gap : NULL;
     }
-    if (at) {
-        trim_end(at);
+    if (at)
         snprintf(value, size, "%s", at);
-    }
     free(line);
     if (file)
         fclose(file);
     return at != NULL;
 }
 
-/* ---- the control group ----
- *
- * Version 2 alone: /proc/self/cgroup has a line "0::/a/b", and the files of the group lie in /sys/fs/cgroup/a/b. A
- * container may see its own group as /sys/fs/cgroup; then the directories below it are not there. */
+/* ---- the control group ---- */
 
-enum { GROUP_LENGTH = 512 };
-
-/* The directory of our own group. False where it is not known, or lies beyond what can be seen ("/../x"). */
-static bool find_group(const char *root, char directory[GROUP_LENGTH])
+/* Version 2 alone: /proc/self/cgroup has a line "0::/a/b", and the files of the group lie in /sys/fs/cgroup/a/b. A
+ * container may see its own group as /sys/fs/cgroup; then the directories below it are not there, and those of "/../x"
+ * cannot be seen. With a key, the first count behind it. Else the least limit of our own group and of those above it:
+ * "max" or bytes in memory.max, "max 100000" or microseconds of a period ("150000 100000") in cpu.max; 0: none. -1:
+ * not known. */
+static double group_figure(const char *root, const char *file, const char *key)
 {
-    FILE *file = open_under(root, "/proc/self/cgroup");
-    char line[GROUP_LENGTH];
-    bool found = false;
-    while (file && !found && fgets(line, sizeof line, file))
-        found = strncmp(line, "0::/", 4) == 0;
-    if (file)
-        fclose(file);
-    if (!found || strstr(line, "/.."))
-        return false;
-    trim_end(line);
-    snprintf(directory, GROUP_LENGTH, "/sys/fs/cgroup%.480s", line[4] ? line + 3 : "");
-    return true;
-}
-
-/* The least limit of our own group and of those above it: "max" or bytes in memory.max, "max 100000" or microseconds
- * of a period ("150000 100000") in cpu.max. 0: none; -1: not known. */
-static double least_limit(const char *root, const char *name)
-{
-    char directory[GROUP_LENGTH], path[PATH_LENGTH], line[64], *end;
+    const fact_source source = {root, 0};
+    char group[512], path[PATH_LENGTH], line[64], *end;
     double least = -1;
-    if (!find_group(root, directory))
+    if (!read_value(&source, "/proc/self/cgroup", "0", group, sizeof group) || strstr(group, "/.."))
         return -1;
-    while (strlen(directory) >= strlen("/sys/fs/cgroup")) {
-        snprintf(path, sizeof path, "%s/%s", directory, name);
-        if (read_line(root, path, line, sizeof line)) {
-            const double limit = number_read(line, &end), period = number_read(end, NULL);
-            const double here = period > 0 ? limit / period : limit;
-            if (limit > 0 ? least <= 0 || here < least : least < 0)
-                least = limit > 0 ? here : 0;
-        }
-        *strrchr(directory, '/') = '\0';
+    for (char *cut = group + strlen(group); cut; cut = strrchr(group, '/')) {
+        *cut = '\0';
+        snprintf(path, sizeof path, "/sys/fs/cgroup%s/%s", group, file);
+        if (!read_value(&source, path, key, line, sizeof line))
+            continue;
+        const double figure = number_read(line, &end), period = number_read(end, NULL);
+        const double here = period > 0 ? figure / period : figure;
+        if (key)
+            return figure;
+        if (figure > 0 ? least <= 0 || here < least : least < 0)
+            least = figure > 0 ? here : 0;
     }
     return least;
 }
 
 double control_group_memory(const char *root)
 {
-    return least_limit(root, "memory.max");
+    return group_figure(root, "memory.max", NULL);
 }
 
 /* Counted where the process was, whichever group's limit it was. */
 long control_group_oom_kills(const char *root)
 {
-    char directory[GROUP_LENGTH], path[PATH_LENGTH], line[64];
-    long kills = -1;
-    const bool is_known = find_group(root, directory);
-    for (; is_known && kills < 0 && directory[0]; *strrchr(directory, '/') = '\0') {
-        snprintf(path, sizeof path, "%s/memory.events", directory);
-        FILE *file = open_under(root, path);
-        while (file && fgets(line, sizeof line, file) && sscanf(line, "oom_kill %ld", &kills) != 1)
-            ;
-        if (file)
-            fclose(file);
-    }
-    return kills;
+    return (long)group_figure(root, "memory.events", "oom_kill");
 }
 
 /* ---- facts that are more than a line of a file: false where they are not known ---- */
@@ -182,32 +116,27 @@ typedef bool fact_reader(const fact_source *source, int which, char *value);
 #define READER(name, which)                                                                        \
     static bool read_##name(UNUSED const fact_source *source, UNUSED int which, char *value)
 
-READER(time, which)
+/* "4.2.0" out of "MPFR 4.2.0, GMP 6.2.1". */
+READER(reference, of_gmp)
 {
-    time_t now = time(NULL);
-    struct tm utc;
-    return gmtime_r(&now, &utc) && strftime(value, VALUE_LENGTH, "%Y-%m-%dT%H:%M:%SZ", &utc);
-}
-
-/* "4.2.0" out of "MPFR 4.2.0, GMP 6.2.1", and what libraries say of themselves. */
-enum { OF_MPFR, OF_GMP, OF_LIBC, OF_JANSSON };
-READER(version, of)
-{
-    const char *name = of == OF_GMP ? "GMP" : "MPFR", *at = strstr(ln_reference_versions(), name);
-    const char *said = of == OF_LIBC      ? LIBC
-                       : of == OF_JANSSON ? jansson_version_str()
-                       : at               ? at + strlen(name) + 1
-                                          : "";
+    const char *name = of_gmp ? "GMP " : "MPFR ", *at = strstr(ln_reference_versions(), name);
+    const char *said = at ? at + strlen(name) : "";
     snprintf(value, VALUE_LENGTH, "%.*s", (int)strcspn(said, " ,"), said);
     return true;
+}
+
+/* "glibc 2.36" */
+READER(libc, which)
+{
+    return confstr(_CS_GNU_LIBC_VERSION, value, VALUE_LENGTH) > 0;
 }
 
 /* Arm's Linux gives numbers instead of a name. */
 READER(arm_model, which)
 {
     char implementer[32], part[32];
-    return read_keyed(source, cpuinfo, "CPU implementer", implementer, sizeof implementer) &&
-           read_keyed(source, cpuinfo, "CPU part", part, sizeof part) &&
+    return read_value(source, cpuinfo, "CPU implementer", implementer, sizeof implementer) &&
+           read_value(source, cpuinfo, "CPU part", part, sizeof part) &&
            snprintf(value, VALUE_LENGTH, "implementer %s, part %s", implementer, part) > 0;
 }
 
@@ -217,8 +146,8 @@ READER(simd, which)
     static const char known[] = " sse2 sse4_2 avx avx2 fma f16c avx512f avx512bw avx512dq avx512vl "
                                 "avx512cd avx512_bf16 avx512_fp16 asimd asimdhp sve sve2 bf16 ";
     char flags[8192], word[40], *rest = NULL;
-    if (!read_keyed(source, cpuinfo, "flags", flags, sizeof flags) &&
-        !read_keyed(source, cpuinfo, "Features", flags, sizeof flags))
+    if (!read_value(source, cpuinfo, "flags", flags, sizeof flags) &&
+        !read_value(source, cpuinfo, "Features", flags, sizeof flags))
         return false;
     for (char *flag = strtok_r(flags, " ", &rest); flag; flag = strtok_r(NULL, " ", &rest)) {
         size_t length = strlen(value);
@@ -229,51 +158,18 @@ READER(simd, which)
     return true;
 }
 
-/* "1024K" */
-static size_t parse_size(const char *text)
-{
-    char *end;
-    unsigned long size = strtoul(text, &end, 10);
-    unsigned shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
-    return size > SIZE_MAX >> shift ? 0 : (size_t)size << shift;
-}
-
-static bool read_of_cpu(const fact_source *source, unsigned cpu, const char *file, char line[32])
-{
-    char path[128];
-    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%u/%s", cpu, file);
-    return read_line(source->root, path, line, 32);
-}
-
-/* A data cache by its level, 0: that of instructions; 0 bytes: not known. */
-static size_t cache_of_cpu(const fact_source *source, unsigned cpu, int wanted)
-{
-    char line[32], file[32];
-    size_t bytes = 0;
-    for (int index = 0;; index++) {
-        snprintf(file, sizeof file, "cache/index%d/level", index);
-        if (!read_of_cpu(source, cpu, file, line))
-            return bytes;
-        int level = line[0] - '0';
-        snprintf(file, sizeof file, "cache/index%d/type", index);
-        if (!read_of_cpu(source, cpu, file, line))
-            return bytes;
-        level = line[0] == 'I' ? 0 : level;
-        snprintf(file, sizeof file, "cache/index%d/size", index);
-        if (read_of_cpu(source, cpu, file, line) && level == wanted)
-            bytes = parse_size(line);
-    }
-}
-
-/* Where sysfs has no caches (containers, some Arm machines), the C library may know. */
+/* Data caches, as sysfs tells them; where it does not (containers, some Arm machines), the C library may. */
 READER(cache, level)
 {
-    static const int names[] = {_SC_LEVEL1_ICACHE_SIZE, _SC_LEVEL1_DCACHE_SIZE,
-                                _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE};
-    long bytes = (long)cache_of_cpu(source, source->cpu, level);
-    if (bytes == 0 && !source->root[0])
-        bytes = sysconf(names[level]);
-    snprintf(value, VALUE_LENGTH, "%ld", bytes);
+    char cpus[PATH_LENGTH];
+    cache_sources here = ln_cache_sources();
+    cache_sizes sizes;
+    snprintf(cpus, sizeof cpus, "%s/sys/devices/system/cpu", source->root);
+    here.cpus = cpus;
+    ln_caches_find(&here, &sizes);
+    const size_t *told = sizes.told[level];
+    const size_t bytes = told[0] || source->root[0] ? told[0] : told[2];
+    snprintf(value, VALUE_LENGTH, "%zu", bytes);
     return bytes > 0;
 }
 
@@ -287,25 +183,32 @@ READER(cores, which)
     return true;
 }
 
-/* How many kinds of core there are (big and little ones): kinds differ in capacity or in caches. */
+static bool read_of_cpu(const fact_source *source, unsigned cpu, const char *file, char line[32])
+{
+    char path[128];
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%u/%s", cpu, file);
+    return read_value(source, path, NULL, line, 32);
+}
+
+/* How many kinds of core there are (big and little ones): kinds differ in capacity or in L2. */
 READER(kinds, which)
 {
-    enum { CPUS_MOST = 1024, KINDS_MOST = 8 };
-    size_t kinds[KINDS_MOST][3], count = 0, kind;
-    for (unsigned cpu = 0; cpu < CPUS_MOST; cpu++) {
-        char line[32];
-        const size_t own[3] = {read_of_cpu(source, cpu, "cpu_capacity", line) ? parse_size(line)
-                                                                              : 0,
-                               cache_of_cpu(source, cpu, 1), cache_of_cpu(source, cpu, 2)};
-        if (!own[0] && !own[1] && !own[2])
+    char kind[72], seen[512] = "|";
+    unsigned kinds = 0;
+    for (unsigned cpu = 0;; cpu++) {
+        char capacity[32] = "", l2[32] = "";
+        const bool has_capacity = read_of_cpu(source, cpu, "cpu_capacity", capacity);
+        if (!read_of_cpu(source, cpu, "cache/index2/size", l2) && !has_capacity)
             break;
-        for (kind = 0; kind < count && memcmp(kinds[kind], own, sizeof own) != 0;)
-            kind++;
-        if (kind == count && count < KINDS_MOST)
-            memcpy(kinds[count++], own, sizeof own);
+        snprintf(kind, sizeof kind, "|%s %s|", capacity, l2);
+        if (strstr(seen, kind))
+            continue;
+        const size_t length = strlen(seen);
+        snprintf(seen + length, sizeof seen - length, "%s", kind + 1);
+        kinds++;
     }
-    snprintf(value, VALUE_LENGTH, "%zu", count);
-    return count > 0;
+    snprintf(value, VALUE_LENGTH, "%u", kinds);
+    return kinds > 0;
 }
 
 /* What the CPU counts for a process of this user, or why it does not. */
@@ -340,7 +243,7 @@ READER(kernel, which)
 READER(hypervisor, which)
 {
     char flags[8192];
-    if (!read_keyed(source, cpuinfo, "flags", flags, sizeof flags))
+    if (!read_value(source, cpuinfo, "flags", flags, sizeof flags))
         return false;
     const bool is_there = strstr(flags, " hypervisor") != NULL;
     snprintf(value, VALUE_LENGTH, "%s", is_there ? "yes" : "none");
@@ -355,18 +258,11 @@ READER(hypervisor, which)
     return true;
 }
 
-READER(aslr, which)
-{
-    const int flags = personality(0xffffffff); /* asks, sets nothing */
-    snprintf(value, VALUE_LENGTH, "off for this process");
-    return flags != -1 && flags & ADDR_NO_RANDOMIZE;
-}
-
 READER(swap, which)
 {
     char total[64], unused[64];
-    if (!read_keyed(source, "/proc/meminfo", "SwapTotal", total, sizeof total) ||
-        !read_keyed(source, "/proc/meminfo", "SwapFree", unused, sizeof unused))
+    if (!read_value(source, "/proc/meminfo", "SwapTotal", total, sizeof total) ||
+        !read_value(source, "/proc/meminfo", "SwapFree", unused, sizeof unused))
         return false;
     const long long used = strtoll(total, NULL, 10) - strtoll(unused, NULL, 10);
     snprintf(value, VALUE_LENGTH, "%lld", 1024 * used);
@@ -376,99 +272,64 @@ READER(swap, which)
 READER(limit, of_cpus)
 {
     const double limit =
-        of_cpus ? least_limit(source->root, "cpu.max") : control_group_memory(source->root);
+        of_cpus ? group_figure(source->root, "cpu.max", NULL) : control_group_memory(source->root);
     snprintf(value, VALUE_LENGTH, "%.*f", of_cpus ? 2 : 0, limit);
     if (limit == 0)
         snprintf(value, VALUE_LENGTH, "none");
     return limit >= 0;
 }
 
-/* Whether subnormal results (FTZ) and operands (DAZ) are taken for zero: bits 15 and 6 of MXCSR; FPCR has bit
- * 24 for both. */
-READER(mode, bit)
+/* The sizes that ln_layernorm() goes by; or whether it took those of the environment. */
+READER(dispatch_caches, given)
 {
-#if defined(__x86_64__) || defined(__SSE__)
-    uint64_t state = _mm_getcsr();
-#elif defined(__aarch64__)
-    uint64_t state;
-    __asm__ volatile("mrs %0, fpcr" : "=r"(state));
-    bit = 24;
-#else
-    const uint64_t state = 0;
-    return false;
-#endif
-    snprintf(value, VALUE_LENGTH, "%s", state >> bit & 1 ? "on" : "off");
-    return true;
-}
-
-READER(rounding, which)
-{
-    const int mode = fegetround();
-    snprintf(value, VALUE_LENGTH, "%s",
-             mode == FE_TONEAREST    ? "to nearest"
-             : mode == FE_DOWNWARD   ? "downward"
-             : mode == FE_UPWARD     ? "upward"
-             : mode == FE_TOWARDZERO ? "toward zero"
-                                     : "");
-    return true;
-}
-
-/* What the line of a file is made into. */
-typedef enum value_form {
-    VALUE_LINE,
-    VALUE_ON_IF_0,
-    VALUE_ON_IF_1,
-    VALUE_WORD,   /* the first */
-    VALUE_CHOSEN, /* "always [madvise] never" */
-    VALUE_QUOTED, /* without the quotes that may be around it */
-    VALUE_KIB,    /* in bytes */
-} value_form;
-
-static void bring_into_form(value_form form, char *value)
-{
-    char *begin = value, *end = value + strlen(value);
-    switch (form) {
-    case VALUE_LINE:
-        return;
-    case VALUE_ON_IF_0:
-    case VALUE_ON_IF_1:
-        text_copy(value, VALUE_LENGTH,
-                  value[0] == (form == VALUE_ON_IF_0 ? '0' : '1') ? "on" : "off");
-        return;
-    case VALUE_WORD:
-        value[strcspn(value, " ")] = '\0';
-        return;
-    case VALUE_KIB:
-        snprintf(value, VALUE_LENGTH, "%llu", 1024 * strtoull(value, NULL, 10));
-        return;
-    case VALUE_CHOSEN:
-        begin = strchr(value, '[') ? strchr(value, '[') + 1 : value;
-        end = begin + strcspn(begin, "]");
-        break;
-    case VALUE_QUOTED:
-        if (end - value >= 2 && value[0] == '"' && end[-1] == '"') {
-            begin++;
-            end--;
-        }
+    const cache_sources here = ln_cache_sources();
+    cache_sizes sizes;
+    ln_caches_find(&here, &sizes);
+    if (given)
+        snprintf(value, VALUE_LENGTH, "%s", sizes.refused ? sizes.refused : "not refused");
+    for (int level = LN_L1; !given && level < LN_CACHES; level++) {
+        const size_t length = strlen(value);
+        snprintf(value + length, VALUE_LENGTH - length, "%sL%d %.6g KiB (%s)", level ? ", " : "",
+                 level + 1, (double)sizes.bytes[level] / 1024, sizes.from[level]);
     }
-    *end = '\0';
-    memmove(value, begin, (size_t)(end - begin) + 1);
+    return given || sizes.bytes[LN_L3] > 0;
+}
+
+READER(gnuplot, which)
+{
+    char path[PATH_LENGTH];
+    snprintf(value, VALUE_LENGTH,
+             program_find("gnuplot", path, sizeof path) ? "found" : "not found");
+    return true;
+}
+
+READER(results, which)
+{
+    const bool there = access("results", F_OK) == 0;
+    snprintf(value, VALUE_LENGTH,
+             access(there ? "results" : ".", W_OK | X_OK) == 0 ? "can be written"
+             : there ? "the directory cannot be written to"
+                     : "this directory cannot be written to");
+    return true;
 }
 
 /* ---- the table ---- */
 
-/* A row with the name of the one before is read where that is not known; one that is read from nowhere is a
- * further check of it. */
+/* A row with the name of the one before is read where that is not known; one without a name is a check alone, and no
+ * fact. */
 typedef struct fact_row {
     const char *name;
     const char *text;       /* what it is; or */
     const char *file, *key; /* a file (%u: the CPU), its first line or the value of a key; or */
     fact_reader *read;
     int which; /* for read() */
-    value_form form;
+    const char *
+        part; /* what is taken of it, as sscanf() does; NULL: all, and where there is no such part */
+    char on;  /* the digit that means "on", another one "off"; 0: it is no such digit */
+    bool in_kib;   /* is made bytes */
     bool optional; /* there is no such fact where it is not known */
     /* The values that are fine, and what another one means. A pattern is words and limits of numbers (">=2",
-     * "<=0.3"), with | between them. */
+     * "<=0.3"), with | between them; "*": each that is known. */
     const char *fine, *title, *meaning, *advice;
     finding_grade grade; /* of a value that is not fine */
 } fact_row;
@@ -481,7 +342,6 @@ typedef struct fact_row {
 #define CPU CPUS "cpu%u/"
 
 static const fact_row fact_rows[] = {
-    {"time", .read = read_time},
     {"lnbench_version", .text = LNBENCH_VERSION},
     {"git_commit", .text = LNBENCH_GIT_COMMIT},
     {"git_dirty", .text = LNBENCH_GIT_DIRTY},
@@ -490,20 +350,13 @@ static const fact_row fact_rows[] = {
     {"build_type", .text = LNBENCH_BUILD_TYPE,
      WARN("Release", "build type", "timings of such a build say nothing about a release",
           "cmake -B build -DCMAKE_BUILD_TYPE=Release && cmake --build build")},
-    {"libc", .read = read_version, .which = OF_LIBC},
-    {"mpfr", .read = read_version, .which = OF_MPFR},
-    {"gmp", .read = read_version, .which = OF_GMP},
+    {"libc", .read = read_libc, .part = "%*s %255s"},
+    {"mpfr", .read = read_reference},
+    {"gmp", .read = read_reference, .which = 1},
     {"google_benchmark", .text = LNBENCH_BENCHMARK_VERSION},
-    {"google_benchmark_build", .text = LNBENCH_BENCHMARK_BUILD,
-     NOTE("release", "Google Benchmark's build",
-          "Debian's calls itself so: harmless here, it only reads the clock around a batch of "
-          "calls",
-          "")},
-    {"jansson", .read = read_version, .which = OF_JANSSON},
+    {"google_benchmark_build", .text = LNBENCH_BENCHMARK_BUILD},
     {"cpu_model", .file = cpuinfo, .key = "model name"},
     {"cpu_model", .read = read_arm_model},
-    {"cpu_vendor", .file = cpuinfo, .key = "vendor_id"},
-    {"cpu_vendor", .file = cpuinfo, .key = "CPU implementer"},
     {"cpu_family", .file = cpuinfo, .key = "cpu family"},
     {"cpu_family", .file = cpuinfo, .key = "CPU architecture"},
     {"cpu_model_number", .file = cpuinfo, .key = "model"},
@@ -512,35 +365,27 @@ static const fact_row fact_rows[] = {
     {"cpu_stepping", .file = cpuinfo, .key = "CPU revision"},
     {"microcode", .file = cpuinfo, .key = "microcode"},
     {"simd", .read = read_simd},
-    {"l1d_bytes", .read = read_cache, .which = 1},
-    {"l1i_bytes", .read = read_cache},
-    {"l2_bytes", .read = read_cache, .which = 2},
-    {"l3_bytes", .read = read_cache, .which = 3},
-    {"cache_line_bytes", .file = CPU "cache/index0/coherency_line_size"},
-    {"l3_shared_by_cpus", .file = CPU "cache/index3/shared_cpu_list"},
+    {"l1d_bytes", .read = read_cache, .which = LN_L1},
+    {"l2_bytes", .read = read_cache, .which = LN_L2},
+    {"l3_bytes", .read = read_cache, .which = LN_L3},
     {"cores", .read = read_cores,
      WARN(">=2", "cores", "lnbench, the system and the kernel under test share one",
           "give the container or virtual machine at least two CPUs, or widen the affinity "
           "(taskset)")},
-    {"cores", NOTE(">=4", "cores for several threads",
-                   "enough for one thread; figures for more threads will be noisy", "")},
-    {"cpus_online", .file = CPUS "online"},
     {"core_kinds", .read = read_kinds,
      WARN("1", "kinds of core", "a run may land on a big or on a little core",
           "keep to cores of one kind: taskset -c 0 lnbench run")},
-    {"smt", .file = CPUS "smt/active", .form = VALUE_ON_IF_1,
+    {"smt", .file = CPUS "smt/active", .on = '1',
      WARN("off", "SMT (hyper-threading)", "work on the sibling thread takes half a core away",
           "echo off | sudo tee /sys/devices/system/cpu/smt/control")},
     {"governor", .file = CPU "cpufreq/scaling_governor",
      WARN("performance", "CPU frequency governor", "the clock rises and falls with load",
           "echo performance | sudo tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor")},
-    {"scaling_driver", .file = CPU "cpufreq/scaling_driver"},
-    {"max_khz", .file = CPU "cpufreq/cpuinfo_max_freq"},
-    {"boost", .file = CPUS "intel_pstate/no_turbo", .form = VALUE_ON_IF_0,
+    {"boost", .file = CPUS "intel_pstate/no_turbo", .on = '0',
      WARN("off", "frequency boost", "the clock depends on temperature and on the other cores",
           "echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost (Intel: echo 1 | sudo tee "
           "/sys/devices/system/cpu/intel_pstate/no_turbo)")},
-    {"boost", .file = CPUS "cpufreq/boost", .form = VALUE_ON_IF_1},
+    {"boost", .file = CPUS "cpufreq/boost", .on = '1'},
     {"mhz", .file = cpuinfo, .key = "cpu MHz"},
     {"mhz", .file = cpuinfo, .key = "CPU MHz"},
     {"counters", .read = read_counters,
@@ -550,21 +395,15 @@ static const fact_row fact_rows[] = {
     {"worker", .read = read_emulated, .which = 1, .optional = true},
     {"architecture", .read = read_kernel},
     {"kernel_release", .read = read_kernel, .which = 1},
-    {"os_release", .file = "/etc/os-release", .key = "PRETTY_NAME", .form = VALUE_QUOTED},
+    {"os_release", .file = "/etc/os-release", .key = "PRETTY_NAME", .part = "\"%255[^\"]"},
     {"hypervisor", .read = read_hypervisor,
      NOTE("none", "hypervisor",
           "the host may take the CPU away, and caches are shared with strangers",
           "trust ratios of one run more than absolute figures; for absolute ones use bare "
           "metal")},
     {"hypervisor", .file = "/sys/hypervisor/type"},
-    {"product", .file = "/sys/class/dmi/id/product_name"},
-    {"aslr", .read = read_aslr,
-     NOTE("0|off for this process", "address space randomisation",
-          "layouts differ from process to process; the intervals take that in, since every run "
-          "measures in several processes",
-          "setarch -R lnbench run")},
     {"aslr", .file = "/proc/sys/kernel/randomize_va_space"},
-    {"thp", .file = "/sys/kernel/mm/transparent_hugepage/enabled", .form = VALUE_CHOSEN,
+    {"thp", .file = "/sys/kernel/mm/transparent_hugepage/enabled", .part = "%*[^[][%255[^]]",
      WARN("always|madvise", "transparent huge pages",
           "page walks slow down and scatter large shapes",
           "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled")},
@@ -572,8 +411,8 @@ static const fact_row fact_rows[] = {
      WARN("tsc", "clock source", "reading it may cost a system call",
           "echo tsc | sudo tee "
           "/sys/devices/system/clocksource/clocksource0/current_clocksource")},
-    {"memory_bytes", .file = "/proc/meminfo", .key = "MemTotal", .form = VALUE_KIB},
-    {"memory_available_bytes", .file = "/proc/meminfo", .key = "MemAvailable", .form = VALUE_KIB,
+    {"memory_bytes", .file = "/proc/meminfo", .key = "MemTotal", .in_kib = true},
+    {"memory_available_bytes", .file = "/proc/meminfo", .key = "MemAvailable", .in_kib = true,
      WARN(">=1073741824", "memory: available", "lnbench takes up to 1 GiB",
           "close what uses it: ps aux --sort=-rss | head")},
     {"swap_used_bytes", .read = read_swap,
@@ -587,20 +426,20 @@ static const fact_row fact_rows[] = {
           "the kernel stops us in the middle of a measurement when it is used up",
           "start the container without --cpus, or lift CPUQuota= of the unit")},
     /* A third of one CPU is enough to meet a single-threaded run now and then. */
-    {"load_1m", .file = "/proc/loadavg", .form = VALUE_WORD,
+    {"load_1m", .file = "/proc/loadavg", .part = "%255s",
      WARN("<=0.3", "load over the last minute", "other work takes time and caches away",
           "run `top` to see which process, and wait a minute after a build")},
-    {"ftz", .read = read_mode, .which = 15,
-     WARN("off", "flush to zero (FTZ)",
-          "subnormal results are lost: a library was built with -ffast-math",
-          "build without -ffast-math, and load no plugin that was linked with it")},
-    {"daz", .read = read_mode, .which = 6,
-     WARN("off", "denormals are zero (DAZ)",
-          "subnormal operands are lost: a library was built with -ffast-math",
-          "build without -ffast-math, and load no plugin that was linked with it")},
-    {"rounding", .read = read_rounding,
-     WARN("to nearest", "rounding mode", "every proven bound assumes rounding to nearest",
-          "unset it where it was set (fesetround)")},
+    {NULL, .read = read_dispatch_caches,
+     NOTE("*", "caches that ln_layernorm() goes by (LN_CACHE_BYTES=32K,1M,32M sets them)", "", "")},
+    {NULL, .read = read_dispatch_caches, .which = 1,
+     WARN("not refused", "LN_CACHE_BYTES", "is not L1,L2,L3 in rising order: not taken",
+          "export LN_CACHE_BYTES=32K,1M,32M")},
+    {NULL, .read = read_gnuplot,
+     WARN("found", "gnuplot", "there will be tables, but no charts",
+          "sudo apt-get install gnuplot-nox")},
+    {NULL, .read = read_results,
+     WARN("can be written", "results", "lnbench run stores there, unless it is told where",
+          "lnbench run --db FILE --out DIRECTORY")},
 };
 enum { FACT_ROWS = sizeof fact_rows / sizeof *fact_rows };
 
@@ -612,33 +451,40 @@ machine_fact *machine_add_fact(machine_facts *machine)
     return &machine->facts[machine->count++];
 }
 
-/* Where the row before it has the same name, a row is read only if that one found nothing. */
+static bool read_row(const fact_row *row, const fact_source *source, char value[VALUE_LENGTH])
+{
+    char path[PATH_LENGTH], part[VALUE_LENGTH];
+    bool known = row->text != NULL;
+    value[0] = '\0';
+    if (row->text) {
+        snprintf(value, VALUE_LENGTH, "%s", row->text);
+    } else if (row->read) {
+        known = row->read(source, row->which, value);
+    } else {
+        snprintf(path, sizeof path, row->file, source->cpu);
+        known = read_value(source, row->key ? row->file : path, row->key, value, VALUE_LENGTH);
+    }
+    if (row->part && sscanf(value, row->part, part) == 1)
+        snprintf(value, VALUE_LENGTH, "%s", part);
+    if (known && row->on)
+        snprintf(value, VALUE_LENGTH, "%s", value[0] == row->on ? "on" : "off");
+    if (known && row->in_kib)
+        snprintf(value, VALUE_LENGTH, "%llu", 1024 * strtoull(value, NULL, 10));
+    return known && value[0];
+}
+
 void machine_read_under(const char *root, unsigned cpu, machine_facts *machine)
 {
     const fact_source source = {root, cpu};
     *machine = (struct machine_facts){0};
     for (size_t i = 0; i < FACT_ROWS; i++) {
         const fact_row *row = &fact_rows[i];
-        char value[VALUE_LENGTH] = "", path[PATH_LENGTH];
+        char value[VALUE_LENGTH];
         machine_fact *fact = machine->count ? &machine->facts[machine->count - 1] : NULL;
-        const bool again = fact && strcmp(fact->name, row->name) == 0;
-        bool known = row->text != NULL;
-        if ((!row->text && !row->read && !row->file) ||
-            (again && strcmp(fact->value, "unknown") != 0))
+        const bool again = fact && row->name && strcmp(fact->name, row->name) == 0;
+        if (!row->name || (again && strcmp(fact->value, "unknown") != 0))
             continue;
-        if (row->text)
-            snprintf(value, sizeof value, "%s", row->text);
-        else if (row->read)
-            known = row->read(&source, row->which, value);
-        else if (row->key)
-            known = read_keyed(&source, row->file, row->key, value, sizeof value);
-        else {
-            snprintf(path, sizeof path, row->file, cpu);
-            known = read_line(root, path, value, sizeof value);
-        }
-        if (known)
-            bring_into_form(row->form, value);
-        known = known && value[0];
+        const bool known = read_row(row, &source, value);
         if (!known && row->optional)
             continue;
         if (!again)
@@ -758,129 +604,60 @@ const char *machine_key(const machine_facts *machine, char key[MACHINE_KEY_LENGT
     return key;
 }
 
-const char *machine_difference(const machine_facts *a, const machine_facts *b)
-{
-    for (size_t i = 0; i < TIMING_FACTS; i++) {
-        const char *value = machine_fact_value(a, timing_facts[i]);
-        if (strcmp(value, machine_fact_value(b, timing_facts[i])) != 0 ||
-            (i == 0 && strcmp(value, "unknown") == 0))
-            return timing_facts[i];
-    }
-    return NULL;
-}
-
 /* ---- what makes timings untrustworthy ---- */
 
-typedef struct doctor_findings {
-    finding *list;
-    size_t count, most;
-} doctor_findings;
-
-/* What has to be done comes first. */
-__attribute__((format(printf, 4, 5))) static void add_finding(doctor_findings *findings,
-                                                              finding_grade grade,
-                                                              const char *remedy,
-                                                              const char *format, ...)
-{
-    va_list arguments;
-    if (findings->count == findings->most)
-        return;
-    size_t at = findings->count++;
-    for (; at > 0 && findings->list[at - 1].grade < grade; at--)
-        findings->list[at] = findings->list[at - 1];
-    finding *made = &findings->list[at];
-    made->grade = grade;
-    snprintf(made->remedy, sizeof made->remedy, "%s", remedy);
-    va_start(arguments, format);
-    number_print_list(made->what, sizeof made->what, format, arguments);
-    va_end(arguments);
-}
-
-/* Whether a value is one of the words of a pattern, or within one of its limits. */
-static bool is_fine(const char *pattern, const char *value)
+/* Whether a known value is one of the words of a pattern, or within one of its limits. */
+static bool matches(const char *pattern, const char *value)
 {
     char *end;
     for (const char *at = pattern;; at += strcspn(at, "|") + 1) {
         size_t length = strcspn(at, "|");
         double number = number_read(value, &end);
-        bool limit = at[1] == '=' && (at[0] == '<' || at[0] == '>');
+        const bool limit = at[1] == '=' && (at[0] == '<' || at[0] == '>');
         if (limit && end > value) {
             double most = number_read(at + 2, NULL);
             if (at[0] == '<' ? number <= most : number >= most)
                 return true;
         }
-        if (!limit && strlen(value) == length && strncmp(at, value, length) == 0)
+        if (*at == '*' || (!limit && strlen(value) == length && strncmp(at, value, length) == 0))
             return true;
         if (!at[length])
             return false;
     }
 }
 
-static void check_facts(const machine_facts *machine, doctor_findings *findings)
+/* What a row says of a machine. */
+static finding find(const machine_facts *machine, const fact_row *row)
 {
-    for (size_t i = 0; i < FACT_ROWS; i++) {
-        const fact_row *row = &fact_rows[i];
-        const char *said = machine_fact_value(machine, row->name);
-        char value[96], *end;
-        double bytes = number_read(said, &end);
-        if (!row->fine)
-            continue;
-        snprintf(value, sizeof value, "%.80s", said);
-        if (strstr(row->name, "_bytes") && end > said)
-            snprintf(value, sizeof value, "%.0f MiB", bytes / 0x1p20);
-        if (is_fine(row->fine, said))
-            add_finding(findings, FINDING_FINE, "", "%s: %.80s", row->title, value);
-        else if (strcmp(said, "unknown") == 0)
-            add_finding(findings, FINDING_NOTE, "", "%s: cannot be read here", row->title);
-        else
-            add_finding(findings, row->grade, row->advice, "%s: %.80s: %s", row->title, value,
-                        row->meaning);
-    }
+    const fact_source here = {"", 0};
+    char value[VALUE_LENGTH], *end;
+    finding found = {.remedy = ""};
+    if (row->name)
+        snprintf(value, sizeof value, "%s", machine_fact_value(machine, row->name));
+    else if (!read_row(row, &here, value))
+        snprintf(value, sizeof value, "unknown");
+    const bool known = strcmp(value, "unknown") != 0;
+    const bool is_fine = known && matches(row->fine, value);
+    const double bytes = number_read(value, &end);
+    if (row->name && strstr(row->name, "_bytes") && end > value)
+        snprintf(value, sizeof value, "%.0f MiB", bytes / 0x1p20);
+    found.grade = is_fine ? FINDING_FINE : known ? row->grade : FINDING_NOTE;
+    found.remedy = is_fine || !known ? "" : row->advice;
+    snprintf(found.what, sizeof found.what, "%s: %.100s%s%s", row->title,
+             known ? value : "cannot be read here", is_fine || !known ? "" : ": ",
+             is_fine || !known ? "" : row->meaning);
+    return found;
 }
 
-/* What liblayernorm goes by; another source that says much more is the mistake that it avoids. */
-static void check_caches(doctor_findings *findings)
+size_t machine_findings(const machine_facts *machine, finding list[FINDINGS_MOST])
 {
-    const cache_sources here = ln_cache_sources();
-    cache_sizes sizes;
-    char words[160] = "";
-    ln_caches_find(&here, &sizes);
-    for (int level = LN_L1; level < LN_CACHES; level++) {
-        char *end = words + strlen(words);
-        size_t room = sizeof words - strlen(words);
-        if (sizes.bytes[level])
-            snprintf(end, room, "%sL%d %.6g KiB (%s)", level ? ", " : "", level + 1,
-                     (double)sizes.bytes[level] / 1024, sizes.from[level]);
-        else
-            snprintf(end, room, "%sL%d unknown", level ? ", " : "", level + 1);
-    }
-    add_finding(findings, sizes.bytes[LN_L3] ? FINDING_FINE : FINDING_NOTE,
-                sizes.bytes[LN_L3] ? ""
-                                   : "export LN_CACHE_BYTES=32K,1M,32M (this CPU's L1d, L2, L3)",
-                "caches that ln_layernorm() goes by: %s", words);
-    if (sizes.refused)
-        add_finding(findings, FINDING_WARNING, "export LN_CACHE_BYTES=32K,1M,32M",
-                    "caches: LN_CACHE_BYTES=%.60s is not L1,L2,L3 in rising order: not taken",
-                    sizes.refused);
-}
-
-size_t machine_findings(const machine_facts *machine, finding *list, size_t most)
-{
-    doctor_findings findings = {.list = list, .most = most};
-    char path[1024];
-    check_facts(machine, &findings);
-    check_caches(&findings);
-    if (program_find("gnuplot", path, sizeof path))
-        add_finding(&findings, FINDING_FINE, "", "gnuplot: found");
-    else
-        add_finding(&findings, FINDING_WARNING, "sudo apt-get install gnuplot-nox",
-                    "gnuplot: not found: there will be tables, but no charts");
-    bool there = access("results", F_OK) == 0;
-    if (access(there ? "results" : ".", W_OK | X_OK) == 0)
-        add_finding(&findings, FINDING_FINE, "", "results: can be written");
-    else
-        add_finding(&findings, FINDING_WARNING, "lnbench run --db FILE --out DIRECTORY",
-                    "results: %s cannot be written to",
-                    there ? "the directory 'results'" : "this directory");
-    return findings.count;
+    size_t count = 0;
+    for (int grade = FINDING_WARNING; grade >= FINDING_FINE; grade--)
+        for (size_t i = 0; i < FACT_ROWS && count < FINDINGS_MOST; i++) {
+            if (!fact_rows[i].fine)
+                continue;
+            list[count] = find(machine, &fact_rows[i]);
+            count += (int)list[count].grade == grade;
+        }
+    return count;
 }

@@ -40,19 +40,17 @@ void machine_identity(const machine_facts *machine, char identity[MACHINE_IDENTI
  * switched off and how kernels are run. "" where the processor has no name, or there are no facts. */
 enum { MACHINE_KEY_LENGTH = 512 };
 const char *machine_key(const machine_facts *machine, char key[MACHINE_KEY_LENGTH]);
-/* The first of these facts in which two machines differ; NULL where they are the same. A processor
- * without a name is the same as none. */
-const char *machine_difference(const machine_facts *a, const machine_facts *b);
 
 /* What makes timings here untrustworthy, and how to mend it. */
 typedef enum finding_grade { FINDING_FINE, FINDING_NOTE, FINDING_WARNING } finding_grade;
 typedef struct finding {
     finding_grade grade;
-    char what[192];
-    char remedy[256];
+    char what[256];
+    const char *remedy;
 } finding;
-/* Fills at most `most`, warnings first, then notes; returns how many. */
-size_t machine_findings(const machine_facts *machine, finding *findings, size_t most);
+/* Warnings first, then notes; returns how many there are. */
+enum { FINDINGS_MOST = 64 };
+size_t machine_findings(const machine_facts *machine, finding findings[FINDINGS_MOST]);
 
 /* Over how many bytes timed calls go in turn: cold, at least; in place, at most. Hot: 0. */
 size_t machine_rotated_bytes(const machine_facts *machine, cache_state cache);

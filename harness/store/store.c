@@ -785,19 +785,6 @@ void stored_worst_free(stored_worst *worst)
 
 /* ---- looking after a store ---- */
 
-stored_table store_run_sizes(result_store *store)
-{
-    return store_ask(
-        store,
-        "WITH rows_of AS (SELECT runs.id AS run, 1 + (SELECT count(*) FROM judgements WHERE "
-        "case_id = cases.id) + (SELECT count(*) FROM judged_rows WHERE case_id = cases.id) + "
-        "(SELECT count(*) FROM repetitions WHERE case_id = cases.id) AS rows FROM runs LEFT JOIN "
-        "cells ON cells.run = runs.id LEFT JOIN cases ON cell = cells.id) SELECT run, CAST((SELECT "
-        "sum(pgsize) FROM dbstat WHERE aggregate = 1) * 1.0 * sum(rows) / (SELECT sum(rows) FROM "
-        "rows_of) AS INTEGER) AS bytes FROM rows_of GROUP BY run ORDER BY run",
-        "");
-}
-
 int64_t store_remove_runs(result_store *store, int64_t first, int64_t last)
 {
     store_begin(store);

@@ -393,8 +393,9 @@ given="$rows --gamma gamma.npy"
 {
     accepted "right" 0 eval $given --dx dx.npy --dgamma dgamma.npy --dbeta dbeta.npy --max-row-ulp 1 --json
     for gradient in dx dgamma dbeta; do
-        check "right: $gradient" is "$(value $gradient.correctly_rounded out) $(value $gradient.verdict out)" "1.0 pass"
+        check "right: $gradient" has out "\"gradient\": \"$gradient\""
     done
+    check "right: all three" is "$(grep -c '"verdict": "pass"\|"correctly_rounded": 1.0' out)" 6
     accepted "without gamma" 0 eval $rows --dgamma dgamma.npy --dbeta dbeta.npy --max-row-ulp 1
     accepted "with beta" 0 eval $given --beta beta.npy --dx dx.npy --max-row-ulp 1
     refused "dx without gamma" 2 'gamma is missing' eval $rows --dx dx.npy

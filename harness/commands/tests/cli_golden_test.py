@@ -248,6 +248,7 @@ TIMING_FACTS = ("cpu_model", "l1d_bytes", "l2_bytes", "l3_bytes", "compiler", "i
 def keep(store, command, code, text):
     text = re.sub(r"--db /\S*/", "--db ", text)  # the test's own folder
     if store.startswith("here"):
+        text = text.replace("\\@", "@")  # "CPU @ 2.80GHz" in Markdown
         for value in sorted(filter(None, machine.values()), key=len, reverse=True):
             here = re.sub(r"\W", lambda sign: r"\\?" + re.escape(sign[0]), value)  # Markdown has a backslash before some
             text = re.sub(rf"(?<![\w.]){here}(?![\w.])", "HERE", text)

@@ -3,7 +3,7 @@
 # What is printed with --json, and the tables that stand for it.
 . "$(dirname "$0")/cli_common.sh" "$@"
 
-for what in kernels shapes plugins; do
+for what in kernels models plugins; do
     accepted "list $what" 0 list "$what"
     rows=$(($(sed '/^$/,$d' out | wc -l) - 1)) # the columns are explained below
     accepted "list $what --json" 0 list "$what" --json
@@ -46,7 +46,7 @@ check "run --json: repetitions" is "$(value 0.speed.repetitions out)" 2
 
 accepted "run --dry-run --json" 0 run --db none.db --dry-run --json "${small[@]}"
 check "run --dry-run: no database" test ! -e none.db
-check "run --dry-run: nothing judged" is "$(value 0.verdict out)" null
+check "run --dry-run: a line a group" is "$(value 0.what out)" accuracy
 
 accepted "list runs" 0 list runs --db a.db
 check "list runs: the state" has out ' complete '

@@ -267,20 +267,24 @@ prints ' run was row ' "the class of the latest run, and what it was"
 python3 - <<'PYTHON' || failures=$((failures + 1))
 import json
 whole = json.load(open("history.json"))
-assert whole["schema"] == "lnbench-history-2" and whole["measure"] == "copy_ratio"
-series = {s["machine"].split(" | ")[1]: s for s in whole["series"]}
-assert set(series) == {"made up", "other"}, series.keys()
-mine, other = series["made up"], series["other"]
-assert len(mine["points"]) == 18 and len(other["points"]) == 6
-started = [p["started"] for p in mine["points"]]
+assert whole["schema"] == "lnbench-history-3" and whole["measure"] == "copy_ratio"
+
+def points_of(whole, machine):
+    return [p for p in whole["points"] if p["machine"].split(" | ")[1] == machine]
+
+def change_of(points):
+    """The commit, and the medians before and after it."""
+    first = next(p for p in points if p["segment"] == 1)
+    return first["commit"], points[0]["segment_median"], first["segment_median"]
+
+mine, other = points_of(whole, "made up"), points_of(whole, "other")
+assert len(mine) == 18 and len(other) == 6 and len(whole["points"]) == 24
+started = [p["started"] for p in mine]
 assert started == sorted(started)
-change, = mine["changes"]
-assert change["commit"] == f"{14:040x}", change
-assert abs(change["after"] / change["before"] - 1 / 1.05) < 0.002, change
-assert other["changes"] == []
-errors = {s["machine"].split(" | ")[1]: s for s in json.load(open("errors.json"))["series"]}
-change, = errors["made up"]["changes"]
-assert change["commit"] == f"{9:040x}" and (change["before"], change["after"]) == (2, 3), change
-assert [p["reproducibility"] for p in mine["points"]] == ["row"] * 9 + ["run"] * 9
+commit, before, after = change_of(mine)
+assert commit == f"{14:040x}" and abs(after / before - 1 / 1.05) < 0.002, (commit, before, after)
+assert mine[-1]["segment"] == 1 and {p["segment"] for p in other} == {0}
+assert change_of(points_of(json.load(open("errors.json")), "made up")) == (f"{9:040x}", 2, 3)
+assert [p["reproducibility"] for p in mine] == ["row"] * 9 + ["run"] * 9
 PYTHON
 finish
