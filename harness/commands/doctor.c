@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 
 /* words: "3" or "1..50". */
-static void remove_runs(const char *database, const char *words, bool yes, const output_file *out)
+static void remove_runs(const char *database, const char *words, const output_file *out)
 {
     char *end;
     int64_t first = strtoll(words, &end, 10), last = first;
@@ -23,9 +23,6 @@ static void remove_runs(const char *database, const char *words, bool yes, const
         last = strtoll(end + 2, &end, 10);
     if (end == words || *end || first <= 0 || last < first)
         die(EXIT_CODE_USAGE, "invalid --remove '%.60s': choose a run or a range, 1..50", words);
-    if (!yes)
-        die(EXIT_CODE_USAGE, "--remove takes runs %lld to %lld out of %s for good: add --yes",
-            (long long)first, (long long)last, database);
     result_store *store = store_open(database, STORE_WRITE);
     store_check_sound(store);
     int64_t removed = store_remove_runs(store, first, last);
@@ -282,7 +279,7 @@ typedef struct doctor_options {
     output_file printed;
     const char *database, *remove;
     double seconds; /* 0: not given */
-    bool store, yes, facts, noise;
+    bool store, facts, noise;
 } doctor_options;
 
 static exit_code doctor(void *context, const cli_call *call)
@@ -299,7 +296,7 @@ static exit_code doctor(void *context, const cli_call *call)
         return EXIT_CODE_FINE;
     }
     if (options->remove)
-        remove_runs(options->database, options->remove, options->yes, &options->printed);
+        remove_runs(options->database, options->remove, &options->printed);
     if (options->store || options->remove) {
         print_store(options->database, &options->printed);
         return EXIT_CODE_FINE;
@@ -324,10 +321,9 @@ static const cli_option options[] = {
      offsetof(doctor_options, seconds)},
     {"store", NULL, "check the whole result store, and say how large it is", OPTION_FLAG,
      offsetof(doctor_options, store)},
-    {"remove", "RUN|FIRST..LAST", "take these runs out of the store, and give their space back",
-     OPTION_TEXT, offsetof(doctor_options, remove)},
-    {"yes", NULL, "with --remove: take them out for good", OPTION_FLAG,
-     offsetof(doctor_options, yes)},
+    {"remove", "RUN|FIRST..LAST",
+     "take these runs out of the store for good, and give their space back", OPTION_TEXT,
+     offsetof(doctor_options, remove)},
     STORE_OPTION(doctor_options, database),
     OUTPUT_OPTIONS(doctor_options, printed),
 };

@@ -73,8 +73,8 @@ static bool has_decimals(const double *values, size_t count, ln_type type, int d
     return true;
 }
 
-/* Fills the input, but for its digits, from LayerNorm's tensors. Axes in front that are too many are one. Where a row
- * is not the last axis, the elements lie otherwise than the axes: they are rows. */
+/* Fills the input, but for its digits, from LayerNorm's tensors. Where a row is not
+ * the last axis the elements lie otherwise than the axes, and of too many axes: they are rows. */
 static void take_input(arena *memory, const tensor_array *arrays, const char *const *paths,
                        fingerprint_input *input)
 {
@@ -84,15 +84,11 @@ static void take_input(arena *memory, const tensor_array *arrays, const char *co
     input->dimensions = 2;
     input->shape[0] = x->elements / x->hidden;
     input->shape[1] = x->hidden;
-    if (x->row_axes == 1 && x->order[x->dimensions - 1] == x->dimensions - 1) {
-        const size_t joined =
-            x->dimensions > FINGERPRINT_AXES ? x->dimensions - FINGERPRINT_AXES : 0;
-        input->dimensions = x->dimensions - joined;
-        input->shape[0] = 1;
-        for (size_t a = 0; a <= joined; a++)
-            input->shape[0] *= x->shape[a];
-        for (size_t a = joined + 1; a < x->dimensions; a++)
-            input->shape[a - joined] = x->shape[a];
+    if (x->row_axes == 1 && x->order[x->dimensions - 1] == x->dimensions - 1 &&
+        x->dimensions <= FINGERPRINT_AXES) {
+        input->dimensions = x->dimensions;
+        for (size_t a = 0; a < x->dimensions; a++)
+            input->shape[a] = x->shape[a];
     }
     for (size_t i = 0; i < what->count; i++) {
         const tensor_array *array = &arrays[i];
@@ -258,9 +254,8 @@ static const double rare = 1e-9;
 
 typedef struct eval_shown {
     stored_case result;                /* as a case of the store, so that it prints like one */
-    char label[NAME_MAX_LENGTH];       /* of the kernel; "": the reference */
-    const char *reproducibility;       /* the class */
-    char reproducible[128];            /* and what else the bits depend on, in words */
+    const kernel_entry *kernel;        /* NULL: the reference, or a file */
+    invariance_result bits;            /* what they depend on */
     ln_reference_counts certified;     /* how the right answers were decided */
     double probable_row_ulp;           /* NaN: none */
     const fingerprint_found *function; /* what made a wrong output; NULL: nothing was wrong */
@@ -273,8 +268,12 @@ static json_t *shown_json(const eval_shown *shown)
     const ln_reference_counts *counts = &shown->certified;
     const fingerprint_found *function = shown->function;
     const double confidence = isfinite(shown->probable_row_ulp) ? 1 - rare : NAN;
+    char label[NAME_MAX_LENGTH] = "";
+    if (shown->kernel)
+        kernel_entry_label(shown->kernel, label);
     json_t *names = json_array(),
-           *object = case_json(&shown->result, shown->label, shown->reproducibility, "");
+           *object = case_json(&shown->result, label,
+                               reproducibility_name(reproducibility_of(&shown->bits)), "");
     for (size_t i = 0; function && i < function->count; i++)
         json_array_append_new(names, json_string(function->candidates[i].words));
     json_t *added = json_pack(
@@ -337,7 +336,8 @@ static void print_table(const eval_shown *shown, const output_file *out)
     relation_row(rows, as_text("worst"),
                  as_format("row %zu, column %zu: %a, exactly %a", m->worst_row, m->worst_column,
                            m->worst_computed, m->worst_exact));
-    relation_row(rows, as_text("reproducible"), as_text(shown->reproducible));
+    relation_row(rows, as_text("reproducible"),
+                 as_text(reproducibility_describe(&shown->bits, described, sizeof described)));
     relation_row(rows, as_text("certified"),
                  as_text(judge_describe_counts(&shown->certified, described, sizeof described)));
     relation_row(rows, as_text("correct digits"),
@@ -362,10 +362,10 @@ static void show_result(const eval_state *state, row_judge *judge, const case_ju
                                            .hidden = state->hidden,
                                            .dtype = state->storage,
                                            .threads = 1}},
+                        .kernel = state->kernel,
                         .certified = ln_reference_count(judge->reference),
                         .probable_row_ulp = judgement->probable_row_ulp};
     case_key *key = &shown.result.key;
-    invariance_result found = {0};
     fingerprint_found function = {0};
     snprintf(key->kernel, sizeof key->kernel, "%s",
              options->reference ? "reference"
@@ -374,16 +374,11 @@ static void show_result(const eval_state *state, row_judge *judge, const case_ju
     snprintf(key->input, sizeof key->input, "%.250s",
              options->input ? options->input : options->paths[ROLE_X]);
     convention_label(&state->convention, key->convention);
-    if (state->kernel)
-        kernel_entry_label(state->kernel, shown.label);
     if (state->kernel && judgement->metrics.elements > 0 &&
         !invariance_measure(judge, &state->convention, NULL, &state->kernels, &state->kernel,
-                            &found, 1))
+                            &shown.bits, 1))
         die(EXIT_CODE_INTERRUPTED, "interrupted");
-    found.varies |= judgement->varies;
-    shown.reproducibility = reproducibility_name(reproducibility_of(&found));
-    snprintf(shown.reproducible, sizeof shown.reproducible, "%s",
-             reproducibility_describe(&found, (char[128]){""}, 128));
+    shown.bits.varies |= judgement->varies;
     const bool wrong = given && verdict_exit_code(&judgement->verdict) == EXIT_CODE_ACCURACY;
     /* Within what 16 bits allow, but rounded elsewhere: another convention may give each bit of it. */
     const bool elsewhere = given && !wrong && dtype_size(state->storage) == 2 &&
@@ -646,22 +641,20 @@ typedef struct fingerprint_options {
     const char *paths[ROLES_MOST]; /* by role */
     const char *probe, *dtype;
     uint64_t digits, x_digits;
-    bool all;
     output_file printed;
 } fingerprint_options;
 
-enum { SHOWN = 12 };
 #define NOT_GIVEN UINT64_MAX
 
 /* The functions that explain y, the most usual first. */
-static relation *candidates_relation(const fingerprint_found *found, size_t most)
+static relation *candidates_relation(const fingerprint_found *found)
 {
     static const relation_column columns[] = {
         COLUMN("function", "function"), FOR_PROGRAMS("convention"), COLUMN("eps from", "eps_low"),
         COLUMN("to", "eps_high"),       COLUMN("or", "also"),
     };
     relation *rows = relation_create(COLUMNS(columns));
-    for (size_t i = 0; i < found->count && i < most; i++) {
+    for (size_t i = 0; i < found->count; i++) {
         const fingerprint_candidate *one = &found->candidates[i];
         char label[CONVENTION_MAX_LENGTH];
         bool has_eps = one->kind == KIND_NORMALISED;
@@ -781,14 +774,11 @@ static exit_code find_and_print(void *context, const cli_call *call)
         input.x_digits = input.digits;
     fingerprint_make(&input, &found);
     const size_t hidden = input.shape[input.dimensions - 1], row_shape[2] = {1, hidden};
-    const bool is_whole = options->all || output_is_data(out) || out->format == OUTPUT_JSON;
     print_answer(&input, &found, out);
     output_line(out, "%s", "");
     if (found.count > 0 || out->format == OUTPUT_JSON)
-        relation_print_in(candidates_relation(&found, is_whole ? SIZE_MAX : SHOWN),
-                          found_json(&found, hidden), "candidates", out);
-    if (!is_whole && found.count > SHOWN)
-        output_line(out, "... %zu more: --all", found.count - SHOWN);
+        relation_print_in(candidates_relation(&found), found_json(&found, hidden), "candidates",
+                          out);
     /* Nothing is written where no row tells: that is an answer too. */
     if (options->probe && found.probe == 0) {
         output_line(out, "%s was not written: %s", options->probe,
@@ -825,8 +815,6 @@ static const cli_option fingerprint_table[] = {
      offsetof(fingerprint_options, x_digits)},
     {"probe", "FILE.npy", "write one more row that tells the candidates apart best", OPTION_TEXT,
      offsetof(fingerprint_options, probe)},
-    {"all", NULL, "every candidate that explains y", OPTION_FLAG,
-     offsetof(fingerprint_options, all)},
     OUTPUT_OPTIONS(fingerprint_options, printed),
 };
 

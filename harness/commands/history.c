@@ -18,7 +18,6 @@ enum { LEAST_RUNS = 8 }; /* two segments of four */
 typedef struct history_options {
     const char *measure;
     word_list kernels, conventions, shapes, inputs, caches;
-    uint64_t seed;
     output_file printed;
     const char *database, *out;
     bool all;
@@ -70,7 +69,8 @@ static const char segments_sql[] = "CREATE INDEX temp.points_of_series ON point 
 
 /* The points, each with its segment. */
 static const char past_sql[] =
-    "SELECT point.*, segment, median AS segment_median FROM point JOIN segment ON segment.series = "
+    "SELECT point.*, segment, median AS segment_median, kernel || ' ' || rows || 'x' || hidden AS "
+    "name FROM point JOIN segment ON segment.series = "
     "point.series AND nth BETWEEN first AND until - 1 ORDER BY point.series, nth";
 
 /* A row a series, with what changed last: from its last segment (a), the one before (b), its last point and the first
@@ -123,12 +123,11 @@ static void find_measure(const char *name, measure *found, char value[96])
 }
 
 /* Stores the segments of a series: change points of the latest CHANGE_MOST_VALUES. */
-static void divide(result_store *store, int64_t series, double *values, size_t count, uint64_t seed)
+static void divide(result_store *store, int64_t series, double *values, size_t count)
 {
-    change_settings settings = change_defaults();
+    const change_settings settings = change_defaults();
     const size_t before = count > CHANGE_MOST_VALUES ? count - CHANGE_MOST_VALUES : 0;
     size_t *changes = allocate_zeroed(count + 1, sizeof *changes), begin = 0;
-    settings.seed = seed;
     const size_t found = change_points(values + before, count - before, &settings, changes);
     for (size_t c = 0; c <= found; c++) {
         const size_t end = c < found ? before + changes[c] : count;
@@ -183,7 +182,7 @@ static void load(result_store *store, const history_options *options)
         values[i] = table_real(&points, i, "value");
         if (i + 1 < points.rows && table_whole(&points, i + 1, "series") == series)
             continue;
-        divide(store, series, values + first, i + 1 - first, options->seed);
+        divide(store, series, values + first, i + 1 - first);
         first = i + 1;
     }
     free(values);
@@ -316,18 +315,14 @@ static void put_history(result_store *store, const void *what, size_t number, co
         "CREATE TEMP TABLE asked (measure, machine); CREATE TEMP TABLE past (series, name, run, "
         "\"commit\", started, value, lo, hi, segment, median)");
     for (size_t row = 0; row < points->rows; row++) {
-        char name[NAME_MAX_LENGTH + 96];
         if (table_whole(points, row, "number") != (int64_t)number + 1)
             continue;
         machine = table_text(points, row, "machine");
-        snprintf(name, sizeof name, "%s %lldx%lld", table_text(points, row, "kernel"),
-                 (long long)table_whole(points, row, "rows"),
-                 (long long)table_whole(points, row, "hidden"));
-        store_put_line(store, "past", "isissdddid", table_whole(points, row, "series"), name,
-                       table_whole(points, row, "run"), table_text(points, row, "commit"),
-                       table_text(points, row, "started"), table_real(points, row, "value"),
-                       table_real(points, row, "lo"), table_real(points, row, "hi"),
-                       table_whole(points, row, "segment"),
+        store_put_line(store, "past", "isissdddid", table_whole(points, row, "series"),
+                       table_text(points, row, "name"), table_whole(points, row, "run"),
+                       table_text(points, row, "commit"), table_text(points, row, "started"),
+                       table_real(points, row, "value"), table_real(points, row, "lo"),
+                       table_real(points, row, "hi"), table_whole(points, row, "segment"),
                        table_real(points, row, "segment_median"));
     }
     store_put_line(store, "asked", "ss", past->measure, machine);
@@ -377,8 +372,6 @@ static const cli_option options[] = {
     {"out", "DIR", "draw history_N.svg and .png there, one for each machine", OPTION_TEXT,
      offsetof(history_options, out)},
     STORE_OPTION(history_options, database),
-    {"seed", "N", "of the tests of change points (default: 1)", OPTION_COUNT,
-     offsetof(history_options, seed)},
 };
 
 const cli_command command_history = {
@@ -392,6 +385,6 @@ const cli_command command_history = {
         "case, TSV, CSV and JSON have a line for each run of it.\n"
         "Exit code: 0 fine; 2 usage; 7 no run, no such case, files.",
     OPTIONS(options),
-    DEFAULTS(history_options, .measure = "copy_ratio", .seed = 1),
+    DEFAULTS(history_options, .measure = "copy_ratio"),
     .body = history,
 };

@@ -31,14 +31,13 @@ typedef struct replay_side {
     case_verdict verdict;
     ln_metrics
         metrics; /* undefined: nothing came out; of an adversarial row, its worst element's alone */
-    uint64_t hash; /* of all that came out, or of the row's y; see whole */
+    uint64_t hash; /* of all that came out, or of the row's y (see whole); 0: nothing did */
 } replay_side;
 
 typedef struct replay_result {
     replay_side then, now;
     bool whole; /* the case was made anew from its seed, all rows; else the stored rows alone ran */
     bool alone; /* a row without the others of its case: the verdict may have been theirs */
-    bool hashed; /* a hash was stored, so that bits can be compared */
     bool same_bits, same_error, same_verdict;
     bool reproduces; /* all three, as far as they were stored */
     char note[256];  /* why not whole, or why it cannot be run; or "" */
@@ -101,7 +100,7 @@ static void compare_sides(replay_result *result)
     result->same_bits = result->then.hash == result->now.hash;
     result->same_error = fine;
     result->same_verdict = result->then.verdict.kind == result->now.verdict.kind;
-    result->reproduces = (result->same_bits || !result->hashed) && result->same_error &&
+    result->reproduces = (result->same_bits || !result->then.hash) && result->same_error &&
                          (result->same_verdict || result->alone);
 }
 
@@ -229,10 +228,8 @@ static bool replay_rows(replayer *own, const kernel_entry *kernel, const stored_
 {
     operation_call row = call_dense(&own->convention, kernel->facts.storage, kernel->facts.param, 1,
                                     judged->key.hidden);
-    const bool measured = judged->metrics.elements > 0;
     result->whole = regenerate(own, kernel, judged, stored, row, result);
     if (result->whole) {
-        result->hashed = measured && judged->hashed;
         result->then = side_of(&judged->verdict, &judged->metrics, judged->output_hash);
         judge_again(own->judge, &own->block, kernel, result);
         return true;
@@ -248,7 +245,6 @@ static bool replay_rows(replayer *own, const kernel_entry *kernel, const stored_
     for (size_t i = 0; i < ROLES_MOST; i++)
         row.inputs[i] = (void *)stored->inputs[i].bits;
     result->alone = true;
-    result->hashed = measured && stored->y_hash != 0;
     result->then = side_of(&judged->verdict, &judged->metrics, stored->y_hash);
     result->then.metrics.worst_row = 0;
     judge_rows_again(own->judge, &row, kernel, result);
@@ -306,11 +302,10 @@ static bool replay_check(replayer *own, const kernel_entry *kernel, const stored
     if (own->least || !same_text)
         conformance_minimize(own->judge, &own->blocks, kernel, &now);
     same_text |= strcmp(now.verdict.detail, judged->verdict.detail) == 0;
-    result->hashed = judged->hashed && judged->metrics.elements > 0;
     result->then = side_of(&judged->verdict, &judged->metrics, judged->output_hash);
     result->now = side_of(&now.verdict, &now.metrics, now.output_hash);
     compare_sides(result);
-    result->reproduces &= result->hashed || same_text || own->task.check != CHECK_COMBINATIONS;
+    result->reproduces &= result->then.hash || same_text || own->task.check != CHECK_COMBINATIONS;
     if (judged->verdict.kind == VERDICT_NONDETERMINISTIC && result->same_verdict)
         snprintf(result->note, sizeof result->note,
                  "nondeterministic again: its bits may differ in each run");
@@ -346,8 +341,7 @@ static replay_result replay_find(row_judge *judge, const kernel_entry *kernel,
 {
     const ln_convention convention = convention_named(find->convention);
     const kernel_facts *facts = &kernel->facts;
-    replay_result result = {.hashed = find->y_hash != 0,
-                            .then = {.verdict = find->verdict, .hash = find->y_hash}};
+    replay_result result = {.then = {.verdict = find->verdict, .hash = find->y_hash}};
     metrics_undefined(&result.then.metrics);
     result.then.metrics.row_ulp_max = find->row_ulp;
     result.then.metrics.worst_row = find->row;
@@ -398,9 +392,9 @@ static void add_replayed(relation *rows, const char *what, const char *kernel,
     relation_row(rows, as_text(what), as_text(kernel), as_text(convention), as_count(hidden),
                  as_side(&result->then), as_figure(result->then.metrics.row_ulp_max),
                  as_side(&result->now), as_figure(result->now.metrics.row_ulp_max),
-                 !result->hashed ? as_text(NULL)
-                                 : as_json(json_boolean(result->same_bits),
-                                           result->same_bits ? "the same" : "differ"),
+                 !result->then.hash ? as_text(NULL)
+                                    : as_json(json_boolean(result->same_bits),
+                                              result->same_bits ? "the same" : "differ"),
                  as_flag(result->same_error), as_flag(result->same_verdict), as_flag(result->whole),
                  as_json(json_boolean(result->reproduces), result->reproduces ? "yes" : "NO"),
                  as_class(class), as_word(result->note));

@@ -76,26 +76,6 @@ typedef struct run_options {
     output_file printed;
 } run_options;
 
-/* How many groups from `first` on one line of the dry run stands for: the same rows with other inputs, or the same
- * check of other sizes and conventions. */
-static size_t alike(const case_plan *plan, size_t first)
-{
-    const accuracy_group *group = &plan->accuracy[first];
-    size_t count = 1;
-    for (; first + count < plan->accuracy_count; count++) {
-        const accuracy_group *other = group + count;
-        const bool same_check =
-            group->check && other->check && strcmp(other->input, group->input) == 0;
-        const bool same_rows = !group->check && !other->check && other->rows == group->rows &&
-                               other->hidden == group->hidden &&
-                               strcmp(other->convention_label, group->convention_label) == 0;
-        if (other->dtype != group->dtype || other->param != group->param ||
-            !(same_check || same_rows))
-            break;
-    }
-    return count;
-}
-
 /* What the checks of a plan cover, where each of them was made. */
 static void print_checks(const case_plan *plan, const output_file *out)
 {
@@ -111,7 +91,7 @@ static void print_checks(const case_plan *plan, const output_file *out)
     }
 }
 
-/* The plan as a table: a line for each timed shape, and for judged groups that are alike. */
+/* The plan as a table: a line for each timed shape, and for programs one for each judged input. */
 static void dry_run(const case_plan *plan, const output_file *out)
 {
     static const relation_column columns[] = {
@@ -124,15 +104,13 @@ static void dry_run(const case_plan *plan, const output_file *out)
         COLUMN("cache", "cache"),
         COLUMN("processes x repetitions", "processes_x_repetitions"),
     };
+    const bool is_prose = out->format == OUTPUT_TEXT || out->format == OUTPUT_MARKDOWN;
     relation *rows = relation_create(COLUMNS(columns));
-    for (size_t i = 0, count; i < plan->accuracy_count; i += count) {
+    for (size_t i = 0; !is_prose && i < plan->accuracy_count; i++) {
         const accuracy_group *group = &plan->accuracy[i];
-        count = alike(plan, i);
         relation_row(rows, as_text("accuracy"), as_text(dtype_name(group->dtype)),
-                     as_text(group->convention_label),
-                     count == 1 ? as_text(group->input)
-                                : as_format("%s and %zu more", group->input, count - 1),
-                     as_count(group->rows), as_count(group->hidden), as_text(NULL), as_text(NULL));
+                     as_text(group->convention_label), as_text(group->input), as_count(group->rows),
+                     as_count(group->hidden), as_text(NULL), as_text(NULL));
     }
     for (size_t i = 0; i < plan->speed_count; i++) {
         const speed_group *group = &plan->speed[i];
@@ -147,8 +125,10 @@ static void dry_run(const case_plan *plan, const output_file *out)
     for (size_t i = 0; plan->kernel_count <= MOST_NAMES && i < plan->kernel_count; i++)
         output_text(out, " %s", plan->kernels[i]->facts.name);
     const plan_cost cost = session_cost(plan);
-    output_text(out, "\n%zu judgements, %zu repetitions, about %.0f s\n", cost.judgements,
-                cost.repetitions, cost.seconds);
+    output_text(out,
+                "\n%zu judgements on %zu inputs and tests (--format tsv), %zu repetitions, about "
+                "%.0f s\n",
+                cost.judgements, plan->accuracy_count, cost.repetitions, cost.seconds);
     print_checks(plan, out);
 }
 
@@ -164,16 +144,18 @@ static bool resume_run(run_session *session, const char *database)
         session->next_process = store_next_process(session->store, session->run);
         return true;
     }
-    stored_run *runs;
-    for (size_t i = store_runs(session->store, &runs); i-- > 0;)
-        if (!runs[i].imported && strcmp(runs[i].command, "run") == 0 &&
-            (runs[i].state != RUN_COMPLETE || runs[i].counts.missing > 0))
-            die(EXIT_CODE_USAGE,
-                "run %lld is unfinished, and of another plan: go on with it by '%s%s', or leave "
-                "out --resume to begin a new run",
-                (long long)runs[i].id, runs[i].command_line,
-                strstr(runs[i].command_line, "--resume") ? "" : " --resume");
-    free(runs);
+    stored_table other =
+        store_ask(session->store,
+                  "SELECT id, command_line || iif(command_line LIKE '%--resume%', '', ' --resume') "
+                  "AS again FROM runs WHERE NOT imported AND command = 'run' AND (state <> "
+                  "'complete' OR missing > 0) ORDER BY id DESC LIMIT 1",
+                  "");
+    if (other.rows > 0)
+        die(EXIT_CODE_USAGE,
+            "run %lld is unfinished, and of another plan: go on with it by '%s', or leave out "
+            "--resume to begin a new run",
+            (long long)table_whole(&other, 0, "id"), table_text(&other, 0, "again"));
+    stored_table_free(&other);
     output_note("no unfinished run in %s: a new one begins", database);
     return false;
 }
@@ -209,19 +191,6 @@ static size_t show_run(run_session *session, const run_options *options, bool fi
     const size_t missing = view.run.counts.missing;
     result_show(&options->shown, &view, options->run.database, &options->run.plugins, out);
     output_aside(out, "stored  run %lld in %s", (long long)session->run, options->run.database);
-    if (is_text) {
-        stored_table found =
-            store_ask(session->store,
-                      "SELECT count(*) AS cases, count(DISTINCT input) AS inputs, "
-                      "count(DISTINCT convention) AS conventions FROM judged WHERE run = ?1",
-                      "i", session->run);
-        if (table_whole(&found, 0, "cases") > 0)
-            output_line(out, "judged  %lld cases: %lld inputs and tests, %lld conventions",
-                        (long long)table_whole(&found, 0, "cases"),
-                        (long long)table_whole(&found, 0, "inputs"),
-                        (long long)table_whole(&found, 0, "conventions"));
-        stored_table_free(&found);
-    }
     if (is_text && finished && missing == 0)
         print_checks(&session->plan, out);
     /* How the answers that the kernels were held against came about. */
@@ -262,16 +231,6 @@ void run_check_missing(const run_settings *settings, size_t missing, bool gave_u
             missing == 1 ? "" : "s", hint);
 }
 
-/* What decides the cases of a run, beside its options; "": nothing does. */
-static void add_fact(machine_facts *machine, const char *name, const char *value)
-{
-    if (!value[0])
-        return;
-    machine_fact *fact = machine_add_fact(machine);
-    snprintf(fact->name, sizeof fact->name, "%s", name);
-    snprintf(fact->value, sizeof fact->value, "%s", value);
-}
-
 void run_prepare(run_session *session, const run_settings *settings, kernel_list *kernels)
 {
     plan_request request = settings->request;
@@ -288,12 +247,15 @@ void run_prepare(run_session *session, const run_settings *settings, kernel_list
         output_note("a peer is left out: %s", kernels->left_out);
     plan_make(&request, kernels, &session->machine, &session->plan);
     session_add_checks(&session->plan);
-    add_fact(&session->machine, "adversarial_rows", session->plan.worst_rows);
+    /* What decides the cases of a run, beside its options. */
+    if (session->plan.worst_rows[0])
+        machine_add_fact(&session->machine, "adversarial_rows", session->plan.worst_rows);
     for (int kind = 0; session->plan.conformance && kind < OPERATIONS; kind++)
         if (session->plan.conventions[kind].named)
             number_print(named + strlen(named), sizeof named - strlen(named), "%s%s",
                          named[0] ? " " : "", operation_name((ln_operation)kind));
-    add_fact(&session->machine, NAMED_CONVENTIONS, named);
+    if (named[0])
+        machine_add_fact(&session->machine, NAMED_CONVENTIONS, named);
     judge_settings judging = {
         .seed = settings->request.seed,
         .max_row_ulp = settings->max_row_ulp,

@@ -445,10 +445,12 @@ enum { FACT_ROWS = sizeof fact_rows / sizeof *fact_rows };
 
 /* ---- reading it ---- */
 
-machine_fact *machine_add_fact(machine_facts *machine)
+void machine_add_fact(machine_facts *machine, const char *name, const char *value)
 {
     machine->facts = allocate_room(machine->facts, machine->count, sizeof *machine->facts);
-    return &machine->facts[machine->count++];
+    machine_fact *fact = &machine->facts[machine->count++];
+    snprintf(fact->name, sizeof fact->name, "%s", name);
+    text_copy(fact->value, sizeof fact->value, value);
 }
 
 static bool read_row(const fact_row *row, const fact_source *source, char value[VALUE_LENGTH])
@@ -480,17 +482,14 @@ void machine_read_under(const char *root, unsigned cpu, machine_facts *machine)
     for (size_t i = 0; i < FACT_ROWS; i++) {
         const fact_row *row = &fact_rows[i];
         char value[VALUE_LENGTH];
-        machine_fact *fact = machine->count ? &machine->facts[machine->count - 1] : NULL;
-        const bool again = fact && row->name && strcmp(fact->name, row->name) == 0;
-        if (!row->name || (again && strcmp(fact->value, "unknown") != 0))
+        const machine_fact *last = machine->count ? &machine->facts[machine->count - 1] : NULL;
+        const bool again = last && row->name && strcmp(last->name, row->name) == 0;
+        if (!row->name || (again && strcmp(last->value, "unknown") != 0))
             continue;
+        machine->count -= again;
         const bool known = read_row(row, &source, value);
-        if (!known && row->optional)
-            continue;
-        if (!again)
-            fact = machine_add_fact(machine);
-        snprintf(fact->name, sizeof fact->name, "%s", row->name);
-        text_copy(fact->value, sizeof fact->value, known ? value : "unknown");
+        if (known || !row->optional)
+            machine_add_fact(machine, row->name, known ? value : "unknown");
     }
     machine_fill_sizes(machine);
 }

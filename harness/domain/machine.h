@@ -24,8 +24,8 @@ void machine_read(machine_facts *machine);
 /* The same of that CPU, from the files under a directory ("": the real ones), for tests. Build and process facts
  * are the real ones. */
 void machine_read_under(const char *root, unsigned cpu, machine_facts *machine);
-/* A fact more, to be filled in; then the sizes that machine_read() sets, from the facts. */
-machine_fact *machine_add_fact(machine_facts *machine);
+/* A fact more; and the sizes that machine_read() sets, from the facts. */
+void machine_add_fact(machine_facts *machine, const char *name, const char *value);
 void machine_fill_sizes(machine_facts *machine);
 const char *machine_fact_value(const machine_facts *machine,
                                const char *name); /* "unknown" when absent */

@@ -505,7 +505,7 @@ check "002 without its digits: what may help" has out '^y looks rounded to 4 dec
 for type in '|V2' '<u2'; do
     npy b.npy "$type" '(4,)' 16256 16384 16448 16512
     npy by.npy "$type" '(4,)' 49068 48869 16101 16300
-    run_it fingerprint --x b.npy --y by.npy --dtypes bf16 --all
+    run_it fingerprint --x b.npy --y by.npy --dtypes bf16
     check "bf16 in $type: torch without gamma and beta" has out '^tinyllm '
 done
 refused "u2, unsaid" 2 "b.npy: dtype '<u2'.*--dtypes bf16" fingerprint --x b.npy --y by.npy
@@ -515,9 +515,9 @@ refused "gamma with a NaN" 2 'nan.npy \(--gamma\): element 0 is nan' fingerprint
 
 # At kappa 100 and 1000 sums may be off by more than an eps: the true one is among those that are open
 # (two inputs for which another one was called settled).
-accepted "kappa 1000" 3 fingerprint --x "$tests/fingerprint/kappa4_x.npy" --y "$tests/fingerprint/kappa4_y.npy" --all
+accepted "kappa 1000" 3 fingerprint --x "$tests/fingerprint/kappa4_x.npy" --y "$tests/fingerprint/kappa4_y.npy"
 check "kappa 1000: eps=2.5e-05@std is possible" has out '^ddof=0,eps=1e-05@std,affine=none +0 +0.016 +-$'
-accepted "kappa 100" 3 fingerprint --x "$tests/fingerprint/kappa5_x.npy" --y "$tests/fingerprint/kappa5_y.npy" --gamma "$tests/fingerprint/kappa5_g.npy" --all
+accepted "kappa 100" 3 fingerprint --x "$tests/fingerprint/kappa5_x.npy" --y "$tests/fingerprint/kappa5_y.npy" --gamma "$tests/fingerprint/kappa5_g.npy"
 check "kappa 100: eps=1e-6@var is possible" has out '^torch-nobias +0 +0.016 '
 
 # What is printed with --json, and what is refused.

@@ -38,7 +38,7 @@ for page in 2 4 6 8; do
     head -c 64 /dev/zero | tr '\0' X | dd of=hurt.db bs=4096 seek=$page conv=notrunc status=none
 done
 # Opening a store does not read it: who reads the damaged part says so, and doctor reads all of it.
-for command in "doctor --store" "doctor --remove 1 --yes" "report --no-charts" "export"; do
+for command in "doctor --store" "doctor --remove 1" "report --no-charts" "export"; do
     # shellcheck disable=SC2086
     refused "a damaged database: $command" 7 'hurt.db: the database is damaged' $command --db hurt.db
 done
@@ -48,19 +48,18 @@ check "doctor --store: sound" has out '^good.db +sound +[0-9.]+ +1$'
 check "doctor --store: how large it is" is "$(value 0.bytes out)" "$(stat -c %s good.db)"
 cp good.db many.db
 for seed in 2 3; do "$lnbench" run --db many.db "${small[@]}" --seed $seed >out; done
-accepted "doctor --remove" 0 doctor --remove 1..2 --yes --db many.db
+accepted "doctor --remove" 0 doctor --remove 1..2 --db many.db
 check "doctor --remove: said" has out '^removed 2 runs$'
 check "doctor --remove: the third is left" is "$("$lnbench" list runs --json --db many.db | grep -c '"run": 3')" 1
 check "doctor --remove: no row of others" is "$("$binaries/run_sql" many.db 'SELECT (SELECT count(*) FROM cells WHERE run <> 3)
     + (SELECT count(*) FROM tensors WHERE NOT EXISTS
         (SELECT 1 FROM worst_rows WHERE tensors.id IN (x, gamma, beta)))')" 0
-refused "doctor --remove: no such run" 7 'many.db: no run 9 to 9' doctor --remove 9 --yes --db many.db
-refused "doctor --remove: nobody to ask" 2 'add --yes' doctor --remove 3 --db many.db
-refused "doctor --remove: bad words" 2 'choose a run or a range' doctor --remove 3..x --yes --db many.db
+refused "doctor --remove: no such run" 7 'many.db: no run 9 to 9' doctor --remove 9 --db many.db
+refused "doctor --remove: bad words" 2 'choose a run or a range' doctor --remove 3..x --db many.db
 cp good.db view.db
 "$binaries/run_sql" view.db 'PRAGMA legacy_alter_table = ON; ALTER TABLE runs RENAME TO kept;
     CREATE VIEW runs AS SELECT * FROM kept'
-for command in "list runs" "report --no-charts" export history "doctor --remove 1 --yes" "run ${small[*]}"; do
+for command in "list runs" "report --no-charts" export history "doctor --remove 1" "run ${small[*]}"; do
     # shellcheck disable=SC2086
     refused "a view in place of a table: $command" 7 'view.db: cannot .*view' $command --db view.db
 done

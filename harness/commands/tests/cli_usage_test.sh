@@ -47,7 +47,7 @@ options_of choose --shapes --model --tokens --max-row-ulp --proven --kappa --sto
 options_of report --allow-missing --run --out --draw --no-charts --verify --sample --plugin --db --all --top --sort \
     --baseline --format --json
 options_of export --format --run --out --db
-options_of doctor --store --remove --yes --noise --time --db --facts --format --json
+options_of doctor --store --remove --noise --time --db --facts --format --json
 for subcommand in compare history import help; do
     accepted "$subcommand --help" 0 "$subcommand" --help
     check "$subcommand --help: at most 100 columns" hasnt out '.{101}'
