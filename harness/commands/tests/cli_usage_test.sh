@@ -41,7 +41,7 @@ options_of list --plugin --operation --db --format --json
 options_of eval --x --residual --gamma --beta --dy --dx --dgamma --dbeta --conventions --kernels --reference --y --out --inputs \
     --shapes --seed --axis --dtypes \
     --plugin --max-row-ulp --deadline --format --json
-options_of fingerprint --x --y --gamma --beta --residual --dtypes --digits --x-digits --probe --all --format --json
+options_of fingerprint --x --y --gamma --beta --residual --dtypes --digits --x-digits --probe --format --json
 options_of choose --shapes --model --tokens --max-row-ulp --proven --kappa --stored --conventions --dtypes --param --kernels \
     --cache --time-on --threads --plugin --seed --deadline --allow-missing --db --format --json
 options_of report --allow-missing --run --out --draw --no-charts --verify --sample --plugin --db --all --top --sort \

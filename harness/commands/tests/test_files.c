@@ -111,9 +111,9 @@ static void check(char *kind, json_t *whole)
                                     "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:[]}",
                                     "name", "statistics", "apply", "schedule", "io", "param", "acc",
                                     "isa", "source", "unroll", "supported", "traits");
-        else if (strcmp(kind, "shapes") == 0)
+        else if (strcmp(kind, "models") == 0)
             wrong |=
-                json_unpack_ex(part, &why, JSON_VALIDATE_ONLY, "{s:i, s:s}", "hidden", "where");
+                json_unpack_ex(part, &why, JSON_VALIDATE_ONLY, "{s:i, s:s}", "hidden", "source");
         else if (strcmp(kind, "plugins") == 0)
             wrong |= json_unpack_ex(part, &why, JSON_VALIDATE_ONLY, "{s:s, s:i, s:s}", "name",
                                     "kernels", "object_hash");
