@@ -125,10 +125,9 @@ static void dry_run(const case_plan *plan, const output_file *out)
     for (size_t i = 0; plan->kernel_count <= MOST_NAMES && i < plan->kernel_count; i++)
         output_text(out, " %s", plan->kernels[i]->facts.name);
     const plan_cost cost = session_cost(plan);
-    output_text(out,
-                "\n%zu judgements on %zu inputs and tests (--format tsv), %zu repetitions, about "
-                "%.0f s\n",
-                cost.judgements, plan->accuracy_count, cost.repetitions, cost.seconds);
+    output_text(
+        out, "\n%zu judgements, %zu repetitions, about %.0f s; --format tsv lists what is judged\n",
+        cost.judgements, cost.repetitions, cost.seconds);
     print_checks(plan, out);
 }
 
