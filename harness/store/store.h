@@ -267,8 +267,6 @@ stored_table store_ask(result_store *store, const char *sql, const char *types, 
 void store_query(result_store *store, const char *sql, int64_t run, size_t most,
                  void (*take)(void *context, const stored_table *part), void *context);
 void stored_table_free(stored_table *table);
-/* `run` and `bytes`, the bytes of the file that it takes, about: they are shared out by the rows of results. */
-stored_table store_run_sizes(result_store *store);
 /* 0, NaN and "" where there is no such row or column, or nothing in it. */
 int64_t table_whole(const stored_table *table, size_t row, const char *column);
 double table_real(const stored_table *table, size_t row, const char *column);
