@@ -1,10 +1,10 @@
-# Cross-building for 64-bit ARM with Debian's gcc-aarch64-linux-gnu; what is built runs under
-# qemu-user. Libraries are those of Debian's arm64, installed beside the others
+# Cross-compiles for 64-bit ARM with Debian's gcc-aarch64-linux-gnu; the programs run under qemu-user.
+# The libraries are those of Debian's arm64, installed beside the others
 # (dpkg --add-architecture arm64), or unpacked below LNBENCH_AARCH64_ROOT: docs/install.md.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
-find_program(aarch64_cxx aarch64-linux-gnu-g++) # a package of its own; the kernels do without
+find_program(aarch64_cxx aarch64-linux-gnu-g++) # a separate package; the kernels do not need it
 if(aarch64_cxx)
     set(CMAKE_CXX_COMPILER ${aarch64_cxx})
 endif()
@@ -17,7 +17,7 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(ENV{PKG_CONFIG_LIBDIR} ${LNBENCH_AARCH64_ROOT}/usr/lib/aarch64-linux-gnu/pkgconfig)
-if(NOT LNBENCH_AARCH64_ROOT STREQUAL "/") # else compiler and linker look there by themselves
+if(NOT LNBENCH_AARCH64_ROOT STREQUAL "/") # else compiler and linker look there anyway
     set(ENV{PKG_CONFIG_SYSROOT_DIR} ${LNBENCH_AARCH64_ROOT})
     foreach(language C CXX)
         set(CMAKE_${language}_FLAGS_INIT
@@ -29,7 +29,7 @@ if(NOT LNBENCH_AARCH64_ROOT STREQUAL "/") # else compiler and linker look there 
     endforeach()
 endif()
 
-# Where the loader and the C library are: with the libraries, else with the compiler.
+# The loader and the C library are with the libraries, else with the compiler.
 set(aarch64_loader /usr/aarch64-linux-gnu)
 if(EXISTS ${LNBENCH_AARCH64_ROOT}/lib/ld-linux-aarch64.so.1)
     set(aarch64_loader ${LNBENCH_AARCH64_ROOT})

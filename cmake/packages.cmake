@@ -1,5 +1,5 @@
-# `cpack` makes Debian packages of a build by the preset `packages` (docs/install.md). Each install()
-# belongs to one component, and each component is a package; debian/stage.cmake does the rest.
+# `cpack` makes Debian packages from a build of the preset `packages` (docs/install.md). Each install()
+# belongs to one component, and each component is a package; debian/stage.cmake completes them.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_CONTACT "lnbench maintainers <maintainers@lnbench.example>" CACHE STRING
     "Maintainer of the packages, with an address")
@@ -18,7 +18,7 @@ set(CPACK_LNBENCH_PROGRAMS ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
 set(CPACK_LNBENCH_CHANGELOG ${PROJECT_BINARY_DIR}/debian/changelog)
 set(CPACK_COMPONENTS_ALL)
 
-# The description's first line is its summary; `depends`: beyond what dpkg-shlibdeps finds.
+# The first line of a description is its summary; `depends` is added to what dpkg-shlibdeps finds.
 function(debian_package component package section depends description)
     string(TOUPPER ${component} name)
     set(CPACK_COMPONENTS_ALL ${CPACK_COMPONENTS_ALL} ${component} PARENT_SCOPE)

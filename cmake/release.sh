@@ -1,9 +1,9 @@
 #!/bin/sh
-# A release: Debian packages, a tarball that brings its own libraries over Debian's libc, and the list of
-# their hashes. One commit gives the same bytes in every folder and at every time.
-#     cmake/release.sh OUT [COMMIT]          (default: HEAD; it is built in OUT/build, which goes)
-#     cmake/release.sh --pack BUILD OUT      the tarball alone, of a build that is there
-# Needs what lnbench is built with, and dpkg-dev, git, help2man, xz-utils.
+# Makes a release: Debian packages, a tarball with all its libraries but libc, and their hashes. A commit
+# gives the same bytes in every folder and at every time.
+#     cmake/release.sh OUT [COMMIT]          (default: HEAD; OUT/build is temporary)
+#     cmake/release.sh --pack BUILD OUT      only the tarball, from an existing build
+# Needs the packages that build lnbench, and dpkg-dev, git, help2man, xz-utils.
 set -eu
 umask 022
 export TZ=UTC
@@ -13,14 +13,14 @@ stop() {
     exit 7
 }
 
-# own_libraries PROGRAM...: the libraries it needs, but those of libc and of the build.
+# own_libraries PROGRAM...: the libraries it needs, without those of libc and of the build.
 own_libraries() {
     ldd "$@" | sed -n 's/^\t[^ ]* => \(.*\) (0x[0-9a-f]*)$/\1/p' | sort -u |
         grep -v -e "^$build/" -e "^$tree/" -e '/lib\(c\|m\|dl\|rt\|pthread\|resolv\)\.so[.0-9]*$'
 }
 
-# The program and what it loads, from the build, where it finds everything beside itself; the rest as it is
-# installed; libraries of others with their licences.
+# Copies the program and its libraries from the build, where it finds all files relative to itself; installs the
+# rest; copies libraries of others with their licences.
 fill() {
     cmake --install "$build" --prefix "$tree" >"$out/install.log"
     rm -r "${tree:?}/lib" "$tree/libexec" "${tree:?}/bin"
@@ -28,7 +28,7 @@ fill() {
     cp "$build/bin/lnbench" "$build/bin/lnbench-worker" "$tree/bin"
     cp -P "$build"/lib/lib*.so* "$tree/lib"
     own_libraries "$tree"/bin/* "$tree"/lib/lib*.so | while read -r library; do
-        [ -f "$library" ] || stop "$library: not there"
+        [ -f "$library" ] || stop "$library was not found"
         cp -L "$library" "$tree/lib"
         package=$({ dpkg-query -S "$library" "/usr$library" 2>/dev/null || :; } | sed 's/:.*//;q')
         cp -L "/usr/share/doc/$package/copyright" "$tree/share/doc/lnbench/$package.copyright"
@@ -38,7 +38,7 @@ fill() {
     gzip -9nf "$tree"/share/man/man*/*
 }
 
-# CMake ends the path of a build with a colon, behind which stands nothing: the current folder.
+# CMake ends the RPATH of a build with a colon; the empty path behind it would mean the current folder.
 end_paths() {
     # shellcheck disable=SC2016 # the loader's word
     for file in "$tree"/bin/* "$tree"/lib/lib*.so.*.*; do
@@ -49,7 +49,7 @@ end_paths() {
     rm "$out/paths.cmake"
 }
 
-# The tarball: names sorted, times those of the commit, owners nobody's.
+# Makes the tarball with sorted names, the commit's time and no owners.
 pack() {
     name=lnbench-$version-linux-$(uname -m)
     tree=$out/$name

@@ -1,5 +1,5 @@
-# Cross-building liblayernorm for a big-endian machine with Debian's gcc-s390x-linux-gnu; what is built
-# runs under qemu-user.
+# Cross-compiles liblayernorm for a big-endian machine with Debian's gcc-s390x-linux-gnu; the programs run
+# under qemu-user.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR s390x)
 set(CMAKE_C_COMPILER s390x-linux-gnu-gcc)

@@ -1,12 +1,12 @@
 # shellcheck shell=sh
-# What `lnbench` and `run-tests` share: installs what packages.txt lists, then configures and builds.
-# It is sourced, never run, and wants two variables:
+# Shared by `lnbench` and `run-tests`: installs the packages of packages.txt, then configures and builds.
+# It is sourced, never run, and needs two variables:
 #   program  the name that messages start with
 #   root     the checkout, an absolute path
 # and it sets
 #   build    the build directory, an absolute path
-# All that it says goes to standard error; standard output belongs to the tool. What fails here is
-# the environment's fault: one line, exit code 7.
+# Its messages go to standard error; standard output belongs to the program. A failure is one line and
+# exit code 7.
 # shellcheck disable=SC2154 # program and root are set by who sources this
 
 say() {
@@ -29,7 +29,7 @@ set_up() {
     state=$build/setup           # logs, lock and stamps of this file
     configured=$state/configured # what the build was configured from; see settings()
     if [ -x "$build/bin/$program" ] && [ ! -w "$build" ]; then
-        say "$build: cannot be written; what is built there is used as it is"
+        say "$build cannot be written: using the program that is built there"
         return
     fi
     open_build_directory
@@ -48,17 +48,17 @@ open_build_directory() {
     # Never fill a directory that holds something else.
     if [ -d "$build" ] && [ ! -f "$build/CMakeCache.txt" ] && [ ! -d "$state" ] &&
         [ -n "$(ls -A "$build")" ]; then
-        stop "$build: not empty and not a build directory; LNBENCH_BUILD_DIR must name a new," \
+        stop "$build is neither empty nor a build directory: set LNBENCH_BUILD_DIR to a new," \
             "an empty or a build directory"
     fi
     if ! mkdir -p "$state" 2>/dev/null || ! (: >>"$state/lock") 2>/dev/null; then
-        stop "$build: cannot be written; set LNBENCH_BUILD_DIR to a directory that can"
+        stop "$build cannot be written: set LNBENCH_BUILD_DIR to a writable directory"
     fi
 }
 
 take_lock() {
     exec 9>>"$state/lock"
-    # Where there is no flock (util-linux, BusyBox), two first starts at once are not kept apart.
+    # Without flock (util-linux, BusyBox), two first starts at once may disturb each other.
     command -v flock >/dev/null || return 0
     flock -n 9 && return
     say "another start is building in $build: waiting for it"
@@ -87,7 +87,7 @@ see_to_packages() {
     [ -z "$required" ] || [ "$as_root" != sudo ] || exit 7
 }
 
-# Prints those lines of the table that $purpose needs and whose package dpkg does not have.
+# Prints the lines of the table that $purpose needs and whose package is not installed.
 list_missing() {
     dpkg-query -W -f '${db:Status-Abbrev} ${Package}\n' 2>/dev/null |
         awk -v purpose="$purpose" -v peers="${LNBENCH_PEERS-}" '
@@ -97,7 +97,7 @@ list_missing() {
             ' - "$root/cmake/packages.txt"
 }
 
-# Sets $as_root, the words that make a command root's, or $hindrance: why nothing can be installed.
+# Sets $as_root, the prefix that runs a command as root, or $hindrance, why nothing can be installed.
 may_install() {
     as_root=
     hindrance="this system has no apt-get; lnbench is built with what is there"
@@ -119,8 +119,8 @@ install_packages() {
     fi
     say "installing ${size:-them} with apt-get"
     apt_install "$required $optional" && return
-    # An index of last month names files that the registry no longer has, and an optional package may
-    # not exist in this release or for this processor.
+    # An old index names files that the mirror no longer has, and an optional package may not exist in
+    # this release or for this processor.
     apt_get update
     apt_install "$required" || fail_to_install
     for package in $optional; do
@@ -128,7 +128,7 @@ install_packages() {
     done
 }
 
-# Prints "40 packages (90 MB to download, 400 MB on disk)", or nothing where apt-get does not know one of them.
+# Prints "40 packages (90 MB to download, 400 MB on disk)", or nothing if apt-get does not know one of them.
 size_of_packages() {
     # shellcheck disable=SC2086 # lists of packages
     apt_get install --assume-no --no-install-recommends $required $optional
@@ -157,15 +157,15 @@ apt_get() {
 
 # ---- configure and build -----------------------------------------------------------------------
 
-# What a build is made from, apart from the files. The first line says whether it has the tests.
+# What a build depends on besides files. The first line says whether it has the tests.
 settings() {
     printf '%s\n' "$1" "root=$root" "build=$build" "CC=${CC-}" "CXX=${CXX-}" \
         "CPPFLAGS=${CPPFLAGS-}" "CFLAGS=${CFLAGS-}" "CXXFLAGS=${CXXFLAGS-}" "LDFLAGS=${LDFLAGS-}" \
         "PKG_CONFIG_PATH=${PKG_CONFIG_PATH-}" "CMAKE_PREFIX_PATH=${CMAKE_PREFIX_PATH-}"
 }
 
-# A build with tests serves both purposes. Peers that were asked for once, and packages.txt, are looked
-# at again where they change.
+# A build with tests serves both purposes. A new request for peers, or a newer packages.txt, configures
+# again.
 is_configured() {
     [ -f "$configured" ] && [ -f "$build/CMakeCache.txt" ] || return
     [ -z "$(find "$root/CMakePresets.json" "$root/cmake/packages.txt" -newer "$configured")" ] || return
@@ -192,7 +192,7 @@ configure() {
         stop "$configured: cannot be written"
 }
 
-# On a terminal Ninja says how far it is where there is much to build; elsewhere it only says what fails.
+# On a terminal Ninja shows its progress if there is much to build; else it prints only failures.
 build_what_changed() {
     quiet=--quiet
     steps=$(ninja -C "$build" -n 2>/dev/null | sed -n 's/^\[[0-9]*\/\([0-9]*\)\].*/\1/p' | tail -n 1)

@@ -1,9 +1,9 @@
-/* liblnjudge: the certified reference, outputs that were made elsewhere, tolerances, and which function made an
- * output; and the judge of a kernel that is a function of this process.
+/* liblnjudge: the certified reference, judging outputs of other programs, tolerances, finding the function that made an
+ * output, and judging a kernel that is a function of this process.
  *
  * A kernel is judged on the input families at each size of the question, for the figures, and on the problems of the
- * covering array. Large tensors, growth and calls at the same time need processes and threads of their own; the
- * report says that they were not run. Each entry point catches die() and returns what it says. */
+ * covering array. Large tensors, growing memory and overlapping calls need processes and threads of their own; the
+ * report says that they were not tested. Each entry point catches die() and returns its message. */
 #include "base/arena.h"
 #include "base/die.h"
 #include "base/text.h"
@@ -69,7 +69,7 @@ lnjudge_status lnjudge_convention(const char *text, ln_convention *made, lnjudge
 {
     CATCH(failure);
     if (!text || !made)
-        die(EXIT_CODE_USAGE, "a convention's name and a place for it were expected");
+        die(EXIT_CODE_USAGE, "the convention's name, or the place for it, is NULL");
     convention_parse(text, made, &caught.error);
     return report_error(&caught.error, failure);
 }
@@ -105,13 +105,13 @@ const char *lnjudge_convention_label(const ln_convention *convention, char label
 static void check_place(const void *place, const char *what)
 {
     if (!place)
-        die(EXIT_CODE_USAGE, "a place for %s was expected, not NULL", what);
+        die(EXIT_CODE_USAGE, "the place for %s is NULL", what);
 }
 
 static void check_limit(double max_row_ulp)
 {
     if (!(max_row_ulp >= 0))
-        die(EXIT_CODE_USAGE, "max_row_ulp %g: at least 0 was expected", max_row_ulp);
+        die(EXIT_CODE_USAGE, "max_row_ulp is %g: it must be 0 or more", max_row_ulp);
 }
 
 static void check_stride(const char *name, const ln_problem *problem, size_t *stride)
@@ -120,7 +120,8 @@ static void check_stride(const char *name, const ln_problem *problem, size_t *st
     if (*stride == 0)
         *stride = problem->hidden;
     if (*stride < problem->hidden)
-        die(EXIT_CODE_USAGE, "%s_stride %zu: at least hidden, %zu", name, *stride, problem->hidden);
+        die(EXIT_CODE_USAGE, "%s_stride is %zu: it must be 0, or hidden (%zu) or more", name,
+            *stride, problem->hidden);
     if (__builtin_mul_overflow(problem->rows, *stride, &elements) || elements > SIZE_MAX / 64)
         die(EXIT_CODE_USAGE, "%zu rows of %zu are too many", problem->rows, *stride);
 }
@@ -129,26 +130,25 @@ static ln_problem check_problem(const ln_problem *given)
 {
     ln_problem problem = *given;
     if ((unsigned)given->storage > LN_F16 || (unsigned)given->param > LN_F16)
-        die(EXIT_CODE_USAGE, "storage and param: LN_F32, LN_F64, LN_BF16 or LN_F16");
+        die(EXIT_CODE_USAGE, "storage and param must be LN_F32, LN_F64, LN_BF16 or LN_F16");
     if (!is_convention(&given->convention))
         die(EXIT_CODE_USAGE,
-            "the convention is none: one of lnjudge_convention(), or ddof 0 or 1, eps >= 0, which "
-            "is 0 where eps_place is LN_EPS_NONE and only there, and a known affine form were "
-            "expected");
+            "invalid convention: use lnjudge_convention(), or set ddof to 0 or 1, a known affine "
+            "form, and eps > 0 (0 with LN_EPS_NONE)");
     check_stride("x", given, &problem.x_stride);
     check_stride("y", given, &problem.y_stride);
     check_stride("residual", given, &problem.residual_stride);
     if (given->rows == 0 || given->hidden == 0)
-        die(EXIT_CODE_USAGE, "%zu rows of %zu: at least 1 of 1 was expected", given->rows,
+        die(EXIT_CODE_USAGE, "%zu rows of %zu: there must be at least one element", given->rows,
             given->hidden);
     return problem;
 }
 
-/* The problem with strides that are not 0, once it and its tensors were found to fit together. */
+/* Checks that the problem and its tensors fit together. Returns the problem with strides that are not 0. */
 static ln_problem check_call(const ln_problem *given, const ln_tensors *tensors)
 {
     if (!given || !tensors)
-        die(EXIT_CODE_USAGE, "a problem and tensors were expected, not NULL");
+        die(EXIT_CODE_USAGE, "the problem or the tensors are NULL");
     const ln_problem problem = check_problem(given);
     if (!tensors->x)
         die(EXIT_CODE_USAGE, "x is NULL");
@@ -160,7 +160,7 @@ static ln_problem check_call(const ln_problem *given, const ln_tensors *tensors)
         if (parameter && !role->output && wanted != (role_get(i, tensors) != NULL))
             die(EXIT_CODE_USAGE, "%s: this convention %s",
                 role->name ? role->name : operations[0]->roles[i].name,
-                wanted ? "needs it" : "has none, NULL was expected");
+                wanted ? "needs it" : "has none, so it must be NULL");
     }
     return problem;
 }
@@ -240,7 +240,7 @@ static void fill_case(const judge_block *block, const case_verdict *verdict,
 
 /* ---- a row kept ---- */
 
-/* The bytes of one row of a tensor, or of a parameter, in memory of their own; NULL where there is no such tensor. */
+/* A copy of one row of a tensor, or of a parameter; NULL if there is no such tensor. */
 static void *copy_of(const void *from, size_t row, size_t bytes)
 {
     return from ? allocate_copy((const char *)from + row * bytes, bytes) : NULL;
@@ -298,7 +298,7 @@ static void choose_worst(lnjudge_report *report)
     report->passed &= judged;
 }
 
-/* ---- outputs made elsewhere ---- */
+/* ---- outputs of other programs ---- */
 
 lnjudge_status lnjudge_output_judge(const ln_problem *given, const ln_tensors *tensors,
                                     double max_row_ulp, lnjudge_report *report,
@@ -418,8 +418,8 @@ __attribute__((format(printf, 3, 4))) static bool blame(worker_reply *reply, ver
     return false;
 }
 
-/* Tensors begin as many bytes beyond a multiple of ALIGNMENT as the order says. The sum has a place of its own
- * where y lies in the place of the residual. */
+/* Each tensor begins as many bytes beyond a multiple of ALIGNMENT as the message says. The sum has a place of its own
+ * if y takes the place of the residual. */
 static work_order placed_order(const work_order *order)
 {
     const operation *what = operations[order->operation];
@@ -437,7 +437,7 @@ static work_order placed_order(const work_order *order)
     return placed;
 }
 
-/* Whether an input holds what the order's rows from `first` on are. */
+/* Whether an input still holds the rows of the message from `first` on. */
 static bool input_is_whole(const call_tensors *of, size_t i, size_t first, worker_reply *reply)
 {
     const guarded *buffer = &of->buffers[i];
@@ -452,7 +452,7 @@ static bool input_is_whole(const call_tensors *of, size_t i, size_t first, worke
     return same || blame(reply, VERDICT_INPUT_MODIFIED, "wrote to its input %s", role->name);
 }
 
-/* One call on the order's rows from `first` on, which go back to where they came from. */
+/* Makes one call on the rows of the message from `first` on, and copies the results back. */
 static bool run_rows(kernel_session *session, call_tensors *of, size_t first, worker_reply *reply)
 {
     const lnjudge_question *question = &session->question;
@@ -474,7 +474,7 @@ static bool run_rows(kernel_session *session, call_tensors *of, size_t first, wo
     return tensors_are_clean(of, text, sizeof text) || blame(reply, VERDICT_OVERRUN, "%s", text);
 }
 
-/* Rows in two halves, one behind the other, and the first half `again` times more; or all at once. */
+/* Calls the kernel on two halves of the rows in turn, and `again` times more on the first half; or once on all rows. */
 static bool run_calls(kernel_session *session, call_tensors *of, size_t again, worker_reply *reply)
 {
     const size_t second = of->order->problem.rows - of->problem.rows;
@@ -539,7 +539,7 @@ static void reserve(kernel_runner *runner, size_t bytes)
 
 /* ---- what was found ---- */
 
-/* Whether a judgement is graver than what a case has, or has a larger error. */
+/* Whether a judgement is worse than the case has so far, by its verdict or its error. */
 static bool is_worse(const lnjudge_case *held, const case_verdict *verdict, double row_ulp)
 {
     verdict_kind kind;
@@ -551,7 +551,7 @@ static bool is_worse(const lnjudge_case *held, const case_verdict *verdict, doub
     return row_ulp > lnjudge_metric(held, "row_ulp_max");
 }
 
-/* `words` describes the problem ("4x257, rows off centre"); it is empty where the block says it. */
+/* `words` describes the problem ("4x257, rows off centre"); it is empty if the block's shape is enough. */
 static void note_verdict(kernel_session *session, const char *input, const char *words,
                          const case_judgement *judgement)
 {
@@ -580,8 +580,8 @@ static void note_verdict(kernel_session *session, const char *input, const char 
         keep_row(block, judgement->metrics.worst_row, session->judge->computed, &into->worst);
 }
 
-/* Applies the question's own limit to rows of which something is known, that lie near zero and are no longer
- * than the sizes of the question. */
+/* Applies the limit of the question to rows that have a limit of the judge, a small kappa, and at most the sizes of the
+ * question. */
 static void hold_to_limit(kernel_session *session, case_judgement *judgement)
 {
     const judge_block *block = &session->block;
@@ -671,15 +671,14 @@ static void take_question(const lnjudge_question *given, kernel_session *session
     lnjudge_question *question = &session->question;
     if (!given || given->struct_size != sizeof *given || !given->kernel)
         die(EXIT_CODE_USAGE,
-            "a question with a kernel and struct_size = sizeof(lnjudge_question) was "
-            "expected");
+            "the question needs a kernel and struct_size = sizeof(lnjudge_question)");
     if ((unsigned)given->accumulator > LN_F16)
-        die(EXIT_CODE_USAGE, "accumulator: LN_F32, LN_F64, LN_BF16 or LN_F16");
+        die(EXIT_CODE_USAGE, "accumulator must be LN_F32, LN_F64, LN_BF16 or LN_F16");
     if (given->hidden && (given->hidden_count == 0 || given->hidden_count > MOST_SIZES))
-        die(EXIT_CODE_USAGE, "%zu hidden sizes: 1 to %d were expected", given->hidden_count,
+        die(EXIT_CODE_USAGE, "hidden_count is %zu: it must be 1 to %d", given->hidden_count,
             MOST_SIZES);
     if (given->traits & ~(unsigned)ALL_TRAITS)
-        die(EXIT_CODE_USAGE, "traits %#x: those of lnjudge_trait were expected", given->traits);
+        die(EXIT_CODE_USAGE, "traits %#x: use those of lnjudge_trait", given->traits);
     check_limit(given->max_row_ulp);
     *question = *given;
     question->hidden_count = given->hidden ? given->hidden_count : 1;
@@ -733,7 +732,8 @@ static void begin(const lnjudge_question *given, kernel_session *session)
             .judge = session->judge, .kernel = &session->kernel, .first = &question->convention};
     }
     if (question->entry > session->count)
-        die(EXIT_CODE_USAGE, "entry %zu: there are %zu", question->entry, session->count);
+        die(EXIT_CODE_USAGE, "entry is %zu, but there are %zu steps", question->entry,
+            session->count);
     if (question->entry > 0) {
         session->done = question->entry - 1;
         session->count = question->entry;
@@ -759,7 +759,7 @@ static bool wants_step(kernel_session *session, double max_row_ulp)
     return end == 0;
 }
 
-/* A size of the question that the kernel does not take was not judged, so it does not pass. */
+/* A size of the question that the kernel does not support was not judged, so the report does not pass. */
 static void refuse_unsupported(lnjudge_report *report, size_t hidden)
 {
     const char *declined = verdict_word(VERDICT_UNSUPPORTED);
@@ -775,11 +775,11 @@ static void refuse_unsupported(lnjudge_report *report, size_t hidden)
         snprintf(here->verdict, sizeof here->verdict, "%s", declined);
         here->reason[0] = '\0';
         snprintf(here->detail, sizeof here->detail,
-                 "the kernel does not take hidden %zu, which was asked for", hidden);
+                 "the kernel does not support hidden %zu, which the question has", hidden);
     }
 }
 
-/* What the steps that ran say together. */
+/* Makes the report from the steps that ran. */
 static void conclude(kernel_session *session)
 {
     char why[ROW_FAULT_LENGTH];
@@ -792,7 +792,7 @@ static void conclude(kernel_session *session)
         covering_run_mistake(&session->covering, &session->question.convention, why))
         number_print(report->cases[report->worst].detail, sizeof report->cases->detail,
                      SAYS_MISTAKE "%s", why);
-    report->not_asked = "large tensors, growth, calls at the same time";
+    report->not_asked = "large tensors, growing memory, overlapping calls";
 }
 
 lnjudge_status lnjudge_kernel_judge(const lnjudge_question *question, lnjudge_report *report,
@@ -896,17 +896,17 @@ static void check_box(const lnjudge_box *box)
 {
     size_t elements = 1;
     if (!box || !box->x || !box->y || box->dimensions == 0 || box->dimensions > LNJUDGE_AXES)
-        die(EXIT_CODE_USAGE, "x and y of 1 to %d axes were expected", LNJUDGE_AXES);
+        die(EXIT_CODE_USAGE, "x and y must have 1 to %d axes", LNJUDGE_AXES);
     for (size_t a = 0; a < box->dimensions; a++)
         if (box->shape[a] == 0 || __builtin_mul_overflow(elements, box->shape[a], &elements) ||
             elements > SIZE_MAX / 64)
-            die(EXIT_CODE_USAGE, "axis %zu of %zu: none, or too many", a, box->shape[a]);
+            die(EXIT_CODE_USAGE, "axis %zu has %zu elements: none, or too many", a, box->shape[a]);
     if (!box->parameters != (!box->gamma && !box->beta))
-        die(EXIT_CODE_USAGE, "gamma or beta of %zu elements", box->parameters);
+        die(EXIT_CODE_USAGE, "gamma or beta has an invalid number of elements, %zu",
+            box->parameters);
     if (box->digits < LNJUDGE_EXACT || box->digits > FINGERPRINT_MOST_DIGITS ||
         box->x_digits < LNJUDGE_EXACT || box->x_digits > FINGERPRINT_MOST_DIGITS)
-        die(EXIT_CODE_USAGE, "0 to %d decimals, or LNJUDGE_EXACT, were expected",
-            FINGERPRINT_MOST_DIGITS);
+        die(EXIT_CODE_USAGE, "digits must be 0 to %d, or LNJUDGE_EXACT", FINGERPRINT_MOST_DIGITS);
 }
 
 lnjudge_status lnjudge_fingerprint_make(const lnjudge_box *box, lnjudge_fingerprint *made,

@@ -1,4 +1,4 @@
-# The canvas of a chart `width` x `height`, its title, subtitle and footer: loaded after style.gp.
+# The canvas of a chart of `width` x `height`, with title, subtitle and footer; loaded after style.gp.
 across(x) = 1.0 * x / width
 up(y) = 1 - 1.0 * y / height
 small = sprintf(',%d', font_size - 3)

@@ -1,5 +1,5 @@
--- How far a change of PyTorch's convention moves a row of +-std in turn, and what the run says of its cost
--- in speed: the ratio of the times of a kernel at a shape under two conventions of the same affine form.
+-- How far a change of PyTorch's convention moves a row that alternates between +std and -std, and what it costs in
+-- speed in this run: the ratio of a kernel's times under two conventions with the same affine form.
 CREATE TEMP TABLE pairs AS
     SELECT own.time_ns / base.time_ns AS ratio
     FROM timed_cases AS own JOIN about JOIN here AS base

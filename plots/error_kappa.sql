@@ -1,7 +1,7 @@
--- The largest error of the judged rows of about that kappa, a line a name; those that coincide share a
--- label.
+-- The largest error of the judged rows with about the same kappa, one line for each name; lines that coincide share
+-- a label.
 CREATE TEMP TABLE wanted AS
-    -- What stands for a look where nothing was timed is the first kernel of it; of no title then.
+    -- Without timings, a look is represented by its first kernel, and has no title.
     WITH kernels AS (
         SELECT look, style, kernel, number, name FROM shown WHERE kind <> 6
         UNION ALL
@@ -19,10 +19,10 @@ CREATE TEMP TABLE bins AS
     FROM wanted CROSS JOIN judged_cases USING (kernel) CROSS JOIN about USING (types)
          CROSS JOIN judged_rows USING (case_id)
     WHERE NOT edge_case
-      -- Far beyond, the elements of a row hardly differ: other rows, with less to lose.
+      -- At a much larger kappa the elements of a row hardly differ, so that such rows lose less.
       AND judged_rows.kappa <= 32 * no_digit(types)
     GROUP BY line, bin HAVING bin < 32;
--- Lines that cannot be told apart: the same, or beyond all digits nowhere a factor of two apart.
+-- Lines that look the same: nowhere a factor of two apart, or equal where all digits are correct.
 CREATE TEMP TABLE lines AS
     WITH ends AS (
         SELECT line, bin, min(most, 4 * no_digit(types)) AS most, count(*) OVER (PARTITION BY line) AS bins

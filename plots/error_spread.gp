@@ -1,4 +1,4 @@
-# The errors of single elements: a bar a name, in it the share of each size. data/STEM.tsv: place label part from to beyond
+# The errors of single elements: a bar for each name, divided into the shares of the sizes. data/STEM.tsv: place label part from to beyond
 stem = ARG1
 format = ARG2
 drawing = ARG3

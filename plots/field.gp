@@ -1,4 +1,4 @@
-# The field: a bar a kernel, its length the speed, its colour the worst error.
+# A bar for each kernel: its length is the speed, its colour the worst error.
 # data/STEM.tsv: place heading label kernel inside gbps lo hi share class error
 stem = ARG1
 format = ARG2

@@ -1,4 +1,4 @@
--- A bar a kernel at the report's shape, the fastest first: what people write, what lnbench has, plugins, other
+-- A bar for each kernel at the report's shape, the fastest first: textbook kernels, lnbench's kernels, plugins, other
 -- libraries.
 CREATE TEMP TABLE bars AS
     WITH candidates AS (
@@ -10,8 +10,8 @@ CREATE TEMP TABLE bars AS
     SELECT CASE role WHEN 'textbook' THEN 1 WHEN 'plugin' THEN 3 WHEN 'peer' THEN 4 ELSE 2 END AS section,
            *
     FROM candidates
-    -- Of what people write (naive, two-pass, Welford, pairwise, compensated, fused) the fastest ISA; the library's calls
-    -- and plugins.
+    -- Each textbook kernel (naive, two-pass, Welford, pairwise, compensated, fused) on its fastest ISA, the library's
+    -- calls, and plugins.
     WHERE case_id IN (SELECT case_id FROM untold) OR titles <> '-' OR
           CASE role WHEN 'textbook' THEN of_form = 1 AND form <> 'corrected' AND form NOT LIKE '% sums' WHEN 'library' THEN of_role <= 8
                     WHEN 'plugin' THEN of_role <= 8 WHEN 'peer' THEN kind = 8 END;

@@ -1,5 +1,5 @@
-# A measure over the runs of one machine, in the order in which they were made; a line at the median
-# of each segment, an upright where it changed.
+# A measure over the runs of one machine, in the order of the runs, with a line at the median of each
+# segment and a vertical line at each change.
 # data/STEM.tsv: series x value lo hi; data/STEM_segments.tsv: series x0 x1 median;
 # data/STEM_changes.tsv: series x from to; data/STEM_ticks.tsv: x label
 stem = ARG1
@@ -17,7 +17,7 @@ segments = 'data/'.stem.'_segments.tsv'
 changes = 'data/'.stem.'_changes.tsv'
 ticks = 'data/'.stem.'_ticks.tsv'
 
-# Eight series at most.
+# At most eight series.
 array COLOUR[8] = [0x08519c, 0xc04a00, 0x00796b, 0x7b3294, 0x1a1a1a, 0x857000, 0x2b83ba, 0x707070]
 array MARK[8] = [7, 5, 9, 11, 13, 6, 4, 8]
 do for [i = 1:series_count] {

@@ -1,5 +1,5 @@
--- A measure over the runs of one machine: the eight series with most points; a line at the median of each
--- segment, an upright where it changed. `past` has the points of each series by time: series, name, run,
+-- A measure over the runs of one machine: the eight series with most points, a line at the median of each
+-- segment, and an upright at each change. `past` has the points of each series by time: series, name, run,
 -- commit, started, value, lo, hi, segment, median (of the segment); `asked` has measure and machine.
 CREATE TEMP TABLE chosen AS
     SELECT row_number() OVER (ORDER BY count(*) DESC, series) AS number, series, name

@@ -1,4 +1,4 @@
-# Speed against error: the Pareto front by name, textbook kernels and others by number, failures in a strip.
+# Speed against error: the Pareto front has names, other kernels have numbers, and failures are in a strip.
 # data/STEM.tsv: kernel label gbps lo hi error class front
 stem = ARG1
 format = ARG2

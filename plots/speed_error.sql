@@ -1,4 +1,4 @@
--- Speed against error at the report's shape; front: nobody is faster without a larger error.
+-- Speed against error at the report's shape. front: no kernel is faster without a larger error.
 CREATE TEMP TABLE points AS
     SELECT * FROM timed_kernels WHERE class > 0 AND (SELECT count(*) FROM timed_kernels WHERE class > 0) > 1;
 CREATE TEMP TABLE chart AS
@@ -9,7 +9,7 @@ CREATE TEMP TABLE chart AS
                      AND (other.gbps > own.gbps OR other.error < own.error)) AS front
         FROM points AS own)
     SELECT kernel,
-           -- Of a textbook form the fastest ISA, of a library the fastest call.
+           -- Each textbook form on its fastest ISA, and each library with its fastest call.
            coalesce((SELECT iif(kind = 8, best.name, label) FROM best
                      WHERE best.case_id = fronts.case_id AND kind >= 3 ORDER BY look LIMIT 1),
                     iif(front, label, '-')) AS label,

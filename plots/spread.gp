@@ -1,5 +1,5 @@
-# Moves WANTED[1 .. slots], heights in pixels, apart to at least apart(i, j), each as little as its
-# neighbours let it, in their order.
+# Moves WANTED[1 .. slots], heights in pixels, as little as possible so that neighbours i and j are at least apart(i, j)
+# apart; their order stays.
 array FROM[slots + 1]
 do for [i = 1:slots] { FROM[i] = WANTED[i] }
 do for [pass = 1:200] {

@@ -1,4 +1,4 @@
--- The kernels that a reader asks for, in each cache state and on each number of threads.
+-- The speeds of the named kernels in each cache state and with each number of threads.
 CREATE TEMP TABLE states AS
     SELECT row_number() OVER (ORDER BY min(case_id)) AS state, own.cache, own.threads
     FROM timed_cases AS own JOIN shape USING (rows, hidden) JOIN about USING (types, convention)

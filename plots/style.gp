@@ -1,4 +1,4 @@
-# The look of every chart, and how the scripts read their tables. Each script begins
+# The look of every chart, and functions with which the scripts read their tables. Each script begins with
 #
 #     stem = ARG1; format = ARG2; drawing = ARG3    (gnuplot -d -c field.gp STEM FORMAT FILE, in the report's directory)
 #     here = ARG0[1:strlen(ARG0) - strlen('field.gp')]
@@ -6,8 +6,8 @@
 #     height = ...
 #     load here.'canvas.gp'
 #
-# reads data/STEM*.tsv and writes FILE. Text comes from the tables into variables and is
-# drawn "noenhanced": nothing in it is ever read as gnuplot's language.
+# reads data/STEM*.tsv and writes FILE. Texts of the tables go into variables and are drawn
+# "noenhanced", so that gnuplot never reads them as commands.
 
 set encoding utf8
 set datafile separator "\t"
@@ -35,20 +35,20 @@ SOFT = 0x5b5b5b
 FAINT = 0xe2e2e2
 GHOST = 0xc4c4c4
 
-# What a reader asks for by name looks the same on every chart: fastest, fastest accurate, two-pass,
-# Welford, naive, fused, plugin, peers, proven. Blue is ours, orange what people write, black and grey others.
+# A name has the same look on every chart: fastest, recommended, two-pass, Welford, naive, fused, plugin, peers,
+# proven. lnbench's kernels are blue, textbook kernels orange, others black and grey.
 array LOOK[12] = [0x08519c, 0x2b83ba, 0xc04a00, 0x857000, 0xa50f15, 0x00796b, 0x7b3294, \
     0x1a1a1a, 0x707070, 0x5d4037, 0x9e9e9e, 0x3f51b5]
 array LOOK_MARK[12] = [7, 5, 9, 11, 2, 13, 3, 6, 4, 8, 12, 15]
 
-# Error classes. Blue can be used, orange and red cannot; in grey no two are alike (luma 78, 120, 208, 169, 50).
+# Error classes. Blue: accurate; orange and red: not. In grey all differ (luma 78, 120, 208, 169, 50).
 array CLASS[6] = [0x9a9a9a, 0x0f5ca8, 0x3a88c6, 0xb5d8ec, 0xf29d2c, 0x8b0a12]
 class_colour(c) = CLASS[int(c) + 1]
 on_class(c) = c > 1 && c < 5 ? INK : 0xffffff
 
-# "-" stands for nothing to show, since gnuplot takes an empty cell for a missing one.
+# "-" means an empty text, since gnuplot reads an empty cell as missing.
 two_lines(words) = (colon = strstrt(words, ': '), colon ? words[1:colon]."\n".words[colon + 2:*] : words)
-# By how much: gnuplot puts the first of two lines where one would be.
+# How far to move a label of two lines up: gnuplot puts its first line where a single one would be.
 rise(words) = strstrt(words, ': ') ? 7 : 0
 shown(cell) = cell eq '-' ? '' : cell
 
@@ -57,10 +57,10 @@ exponent(v) = int(floor(log10(v) + 1e-9))
 leading(v) = int(v / 10.0 ** exponent(v) + 0.5)
 tick_label(v) = v >= 0.000999 && v < 9999 ? sprintf('%g', v) : sprintf('%de%d', leading(v), exponent(v))
 
-# Three digits or so of a speed.
+# A speed with about three digits.
 figure(v) = v < 10 ? sprintf('%.1f', v) : sprintf('%.0f', v)
 
-# About how wide a text is, in pixels, at a size of the font.
+# The approximate width of a text in pixels at a font size.
 text_width(words, size) = 0.55 * size * strlen(words)
 
 width = 900

@@ -1,4 +1,4 @@
-# Throughput over hidden size as a share of copy speed, a panel a regime.
+# Speed relative to the copy over hidden size, a panel for each regime.
 # data/STEM.tsv: panel series label kernel hidden share lo hi gbps place; series 100: the band of all
 # kernels; place: the number of the kernel that is fastest or recommended
 stem = ARG1
@@ -94,7 +94,7 @@ do for [p = 1:panels] {
     set xrange [x_min / room:x_max * room]
     set yrange [0:y_max]
     set y2range [0:y_max * copy / 100]
-    # Without lines, points of one size stand side by side.
+    # Without lines, the points of a size are drawn side by side.
     beside(i) = 2 ** ((i - (slots + 1) / 2.0) * log(room * room * x_max / x_min) / log(2) * 13 / (right - left))
     if (lines) {
         plot table skip 1 using (int($1) == p && $2 == 100 ? $5 : NaN):(100 * $7):(100 * $8) \

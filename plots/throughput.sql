@@ -1,5 +1,5 @@
--- The share of copy speed over hidden size, a panel a regime: a band of all kernels, then at each size
--- the fastest of each name.
+-- The speed relative to the copy over hidden size, a panel for each regime: a band of all kernels, and at each size
+-- the fastest kernel of each name.
 CREATE TEMP TABLE panels AS
     WITH copies AS ( -- of the first kernel at each size
         SELECT level, regime, hidden, gbps / copy_ratio AS copy_gbps
@@ -18,12 +18,12 @@ CREATE TEMP TABLE points AS
            kernel, hidden, copy_ratio AS share, copy_ratio_lo AS lo, copy_ratio_hi AS hi, gbps, look
     FROM panels JOIN ranked USING (level)
     WHERE in_regime = 1 AND kind NOT IN (5, 6, 9) AND copy_ratio IS NOT NULL;
--- The fastest kernels of a panel and the recommended ones, numbered as they come.
+-- The fastest and the recommended kernels of a panel, numbered in the order in which they occur.
 CREATE TEMP TABLE fastest AS
     SELECT panel, kernel, min(series) AS series,
            row_number() OVER (PARTITION BY panel ORDER BY min(series), min(hidden)) AS place
     FROM points WHERE series <= 2 GROUP BY panel, kernel;
--- What lies between the 10 % of all kernels that are slowest at a size and the 10 % that are fastest.
+-- The band between the slowest 10 % and the fastest 10 % of all kernels at a size.
 CREATE TEMP TABLE bands AS
     SELECT panel, hidden, min(iif(place >= 0.1, copy_ratio, NULL)) AS lo,
            max(iif(place <= 0.9, copy_ratio, NULL)) AS hi

@@ -1,6 +1,6 @@
 """Builds the wheel for `pip install ./python` (PEP 517): C libraries and program by CMake, beside the package.
 
-It uses the build in build/release, or the one that LNBENCH_BUILD names, or compiles; Python's standard library is enough.
+It uses the build in LNBENCH_BUILD, or in build/release, or else compiles. It needs only Python's standard library.
 """
 import base64
 import hashlib
@@ -20,7 +20,7 @@ INFO = f"lnbench-{VERSION}.dist-info/"
 METADATA = f"""Metadata-Version: 2.1
 Name: lnbench
 Version: {VERSION}
-Summary: Is this LayerNorm right? A certified reference and a judge of LayerNorm kernels
+Summary: A certified reference and a judge of LayerNorm and RMSNorm kernels
 License: Apache-2.0
 Requires-Python: >=3.9
 Requires-Dist: numpy
@@ -32,7 +32,7 @@ Description-Content-Type: text/markdown
 
 
 def _say(words):
-    """To the terminal, since pip shows what a build prints only when it fails."""
+    """Prints to the terminal, since pip hides what a build prints unless it fails."""
     try:
         with open("/dev/tty", "w", encoding="utf-8") as terminal:
             print("lnbench:", words, file=terminal)
@@ -47,7 +47,7 @@ def _packages():
 
 
 def _build(folder):
-    """A CMake build with FILES in it: one that is there, or else a new one in `folder`."""
+    """Returns a CMake build that has FILES: an existing one, or else a new one in `folder`."""
     there = os.environ.get("LNBENCH_BUILD", os.path.join(ROOT, "build", "release"))
     if all(os.path.exists(os.path.join(there, file)) for file in FILES):
         _say(f"uses the build in {there}")
@@ -60,13 +60,13 @@ def _build(folder):
         subprocess.check_call(["cmake", "--build", folder, "--parallel", "--target", "lnjudge",
                                "layernorm", "lnbench", "lnbench-worker"])
     except (OSError, subprocess.CalledProcessError) as failed:
-        sys.exit(f"lnbench was not compiled: {failed}\non Debian its compiler and libraries are: "
+        sys.exit(f"lnbench was not compiled: {failed}\nOn Debian, install what it needs: "
                  f"apt-get install {_packages()}")
     return folder
 
 
 class _Wheel:
-    """For every Python 3 of this platform: nothing is compiled against Python."""
+    """A wheel for every Python 3 of this platform, since nothing is compiled against Python."""
 
     def __init__(self, directory):
         platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
@@ -82,7 +82,7 @@ class _Wheel:
     def copy(self, path, name):
         with open(path, "rb") as file:
             self._note(name, file.read())
-        self.file.write(path, name)  # with its mode: programs stay programs
+        self.file.write(path, name)  # keeps the mode, so that programs stay executable
 
     def _note(self, name, content):
         digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()

@@ -1,8 +1,8 @@
--- Which kernels keep an accuracy class (docs/lab/dispatch.md) for rows of some hidden sizes, by all
--- that a run judged under a convention, and under the same without eps. A row a kernel and size: the family that
--- it lacks, or the rows on which it breaks the promise by most; both NULL: it is of the class, by so many cases.
--- ?1 run, ?2 types, ?3 class, ?4 hidden sizes, an array in JSON, ?5 convention, ?6 the same without eps or '', ?7 every family of
--- inputs and ?8 kappa of the rows of 'offset', from row 0 on: arrays in JSON.
+-- The kernels that keep an accuracy class (docs/lab/dispatch.md) at some hidden sizes, by all
+-- judgements of a run under a convention, with and without eps. A row for each kernel and size: the family on which it
+-- was not judged, or the rows on which it breaks the promise most. Both NULL: it belongs to the class.
+-- ?1 run, ?2 types, ?3 class, ?4 hidden sizes, ?5 convention, ?6 the same without eps or '', ?7 every input family,
+-- ?8 kappa of the rows of 'offset', from row 0 on. ?4, ?7 and ?8 are JSON arrays.
 WITH facts AS MATERIALIZED (
     SELECT kernel, case_id, input, hidden, convention <> ?5 AS bare, NULL AS kappa, error,
            iif(bound_row_ulp IS NULL AND error IS NOT NULL OR error = 9e999, 9e999, bound_row_ulp) AS bound
@@ -14,7 +14,7 @@ WITH facts AS MATERIALIZED (
     FROM judged JOIN judged_rows USING (case_id)
          JOIN json_each(?8) AS sweep ON sweep.key = row % json_array_length(?8)
     WHERE run = ?1 AND types = ?2 AND convention = ?5 AND input = 'offset'),
--- The worst of each other library, and of the textbook kernel that stands for them, on the same rows.
+-- The worst error of the other libraries, and of the textbook kernel that represents them, on the same rows.
 others AS MATERIALIZED (
     SELECT input, hidden, kappa, role = 'peer' AS peer, max(error) AS error
     FROM facts JOIN kernels ON kernels.run = ?1 AND name = kernel
@@ -27,7 +27,7 @@ limits AS MATERIALIZED (
     FROM others GROUP BY input, hidden, kappa),
 breaches AS (
     SELECT kernel, sizes.value AS size, case_id, facts.input, facts.hidden, bare,
-           -- Where y is subnormal a bound counts smallest numbers, which are row ULP there.
+           -- If y is subnormal, a bound counts multiples of the smallest number, which are row ULP there.
            CASE WHEN ?3 <> 'accurate' OR facts.input IN ('subnormal-out', 'signed-zeros') THEN error ELSE bound END AS found,
            CASE ?3 WHEN 'fast' THEN coalesce(most, 16) WHEN 'accurate' THEN 2 WHEN 'exact' THEN 0.5 END AS most
     FROM json_each(?4) AS sizes JOIN facts ON facts.hidden <= 2 * sizes.value LEFT JOIN limits
@@ -39,8 +39,8 @@ worst AS (
     SELECT *, row_number() OVER (PARTITION BY kernel, size
                                  ORDER BY found / most DESC, bare, input, hidden) AS place
     FROM breaches
-    -- What is less than this above a limit counts as within: where a row's scale ends a hair below a power of
-    -- two, as much may be proven, and as much more as statistics are off (kernels/apply/split.h).
+    -- An excess of less than this counts as within the limit: a bound may be proven only up to that if a row's scale
+    -- is just below a power of two or statistics are inexact (kernels/apply/split.h).
     WHERE found > most * (1 + 1.0 / 16384))
 SELECT own.kernel, sizes.value AS size,
        CASE WHEN ?3 = 'exact' AND descriptor ->> '$.statistics' NOT IN ('exact', 'rms_exact') THEN 'it is not correctly rounded'

@@ -1,13 +1,13 @@
--- What tools/dispatch asks a store: who is of a class, and how the library's calls compare. The tool fills the
--- tables; tools/class.sql says who is of a class.
+-- The queries of tools/dispatch: the kernels of a class, and the library's calls compared with them. The tool fills
+-- the tables; tools/class.sql finds the kernels of a class.
 
 -- The operation: one row.
 CREATE TEMP TABLE wanted (operation TEXT);
--- The run that counts.
+-- The run to check.
 CREATE TEMP TABLE asked (run INTEGER PRIMARY KEY);
 CREATE TEMP TABLE members (class TEXT, types TEXT, hidden INTEGER, kernel TEXT);
 
--- Kernels that ln_layernorm(), say, could take, and its own calls. No kernel is of a class that broke a promise.
+-- The kernels that a call of the library could take, and the calls themselves. A kernel that broke a promise is out.
 CREATE TEMP VIEW own AS
     SELECT kernels.run, name AS kernel, role, descriptor ->> '$.isa' AS isa, descriptor ->> '$.param' AS param
     FROM kernels JOIN asked USING (run)
@@ -16,15 +16,15 @@ CREATE TEMP VIEW own AS
 CREATE TEMP VIEW faulty AS
     SELECT DISTINCT kernel, types FROM judged JOIN asked USING (run) WHERE failed AND NOT adversarial;
 
--- What was timed side by side; the table `rounds` once the run is known.
+-- The cases timed in the same rounds; the tool stores them in the table `rounds`.
 CREATE TEMP VIEW rounds_asked AS
     SELECT run, kernel, role, isa, param, types, convention, rows, hidden, cache, threads, input, regime,
            rows || 'x' || hidden AS shape, copy_ratio, copy_ratio_lo, copy_ratio_hi
     FROM timed JOIN own USING (run, kernel)
     WHERE processes > 1;
 
--- Each call of the library beside the fastest kernel of its class in the same rounds. ratio: its time over that
--- kernel's.
+-- Each call of the library with the fastest kernel of its class in the same rounds. ratio: the call's time divided by
+-- that kernel's.
 CREATE TEMP VIEW compared AS
     WITH calls AS (
         SELECT rounds.*, substr(kernel, 9, instr(substr(kernel, 9), '_') - 1) AS class

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The man pages lnbench(1), lnbench-run(1) and so on, which help2man makes of --help.
+# Makes the man pages lnbench(1), lnbench-run(1) and so on from --help, with help2man.
 #     manuals.sh PROGRAMS FOLDER     (PROGRAMS: the folder of lnbench)
 set -eu
 PATH=$1:$PATH
@@ -13,7 +13,7 @@ manual() {
 }
 
 mkdir -p "$folder"
-manual lnbench "how fast each LayerNorm kernel is and how wrong, from the same run" lnbench
+manual lnbench "measure how fast and how accurate LayerNorm and RMSNorm kernels are" lnbench
 lnbench --help | sed -n 's/^  \([a-z][a-z]*\)  *\(.*\)/\1 \2/p' >"$folder/subcommands"
 while read -r subcommand brief; do
     manual "lnbench-$subcommand" "$brief" "lnbench $subcommand"

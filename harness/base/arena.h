@@ -19,26 +19,23 @@ typedef struct arena {
 } arena;
 
 #define arena_new(memory, type, count) ((type *)arena_take(memory, count, sizeof(type)))
-/* Zeroed, and aligned for any type. */
+/* The memory is zeroed, and aligned for any type. */
 void *arena_take(arena *memory, size_t count, size_t size) __attribute__((alloc_size(2, 3)));
-/* Makes room for so many bytes at once, where less is left: what is known to come takes no more memory. */
+/* Reserves one block of `bytes` if less room is left, for allocations that are about to come. */
 void arena_expect(arena *memory, size_t bytes);
 char *arena_format(arena *memory, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Forgets everything in the arena, and keeps one block for what comes next. */
+/* Empties the arena, but keeps one block for the next allocations. */
 void arena_reset(arena *memory);
 /* Frees everything. The arena is empty, and may be used again. */
 void arena_free(arena *memory);
 
-/* Called with the number of bytes that could not be had; it must not return. NULL: memory_is_out() prints a
- * line and exits with code 7. lnbench sets die_of_memory() (base/die.h); liblnjudge could set a function
- * that calls longjmp(). */
+/* Called with the number of bytes that could not be allocated; it must not return. NULL: memory_is_out() prints a
+ * line and exits with code 7. lnbench and liblnjudge set die_of_memory() (base/die.h). */
 extern void (*out_of_memory)(size_t bytes);
 _Noreturn void memory_is_out(size_t bytes);
 
-/* Allocations that never return NULL: where memory runs out, the program ends with one line and exit
- * code 7 (base/arena.h). Not for what liblnjudge or the worker use (domain, inputs, judge, conformance,
- * part of base): those return errors.
+/* Allocations that never return NULL: if memory runs out, the program ends with one line and exit code 7.
  *
  *     list->items = allocate_room(list->items, list->count, sizeof *list->items);
  *     list->items[list->count++] = item;
@@ -52,7 +49,7 @@ static inline void *allocate(size_t size)
     return place;
 }
 
-/* Zeroed. */
+/* The memory is zeroed. */
 static inline void *allocate_zeroed(size_t count, size_t size)
 {
     size_t bytes;
@@ -62,7 +59,7 @@ static inline void *allocate_zeroed(size_t count, size_t size)
     return place;
 }
 
-/* size > 0. */
+/* `size` must not be 0. */
 static inline void *reallocate(void *old, size_t size)
 {
     void *place = realloc(old, size);
@@ -76,7 +73,7 @@ static inline void *allocate_copy(const void *bytes, size_t size)
     return memcpy(allocate(size), bytes, size);
 }
 
-/* For one more element behind the `count` there are, of a list that grows by nothing else. */
+/* Makes room for one more element behind `count` elements; the list must grow only by this function. */
 static inline void *allocate_room(void *list, size_t count, size_t size)
 {
     return (count & (count - 1)) == 0 ? reallocate(list, (count ? 2 * count : 1) * size) : list;

@@ -13,14 +13,14 @@
 
 enum { COUNT_CYCLES, COUNT_INSTRUCTIONS, COUNTS };
 
-/* Begins to count for the thread that calls. False: it can't be had, and `why` says why. */
+/* Begins to count for the calling thread. False: there are no counters, and `why` says why. */
 _Bool counters_open(int counters[COUNTS], char *why, size_t size);
 void counters_close(const int counters[COUNTS]);
 
-/* What was counted so far; NaN where it can't be read. */
+/* The counts so far; NaN for a counter that cannot be read. */
 void counters_read(const int counters[COUNTS], double counted[COUNTS]);
 
-/* Wall-clock time that no one sets back. */
+/* Wall-clock time that never goes back. */
 
 static inline double seconds_of(clockid_t clock)
 {
@@ -29,7 +29,7 @@ static inline double seconds_of(clockid_t clock)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* Since some moment in the past. */
+/* Seconds since an unspecified moment. */
 static inline double seconds_now(void)
 {
     return seconds_of(CLOCK_MONOTONIC);

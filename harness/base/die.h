@@ -4,8 +4,8 @@
  *     if (!file)
  *         die(EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", path, strerror(errno));
  *
- * Only where something must go on after a failure (one case of many, a peer that can be left out), a function
- * returns false and fills an `error`.
+ * Functions whose caller can go on after a failure (one case of many, an optional peer) return false and fill an
+ * `error` instead.
  */
 #ifndef LNBENCH_DIE_H
 #define LNBENCH_DIE_H
@@ -21,27 +21,27 @@ typedef enum exit_code {
     EXIT_CODE_USAGE = 2,
     EXIT_CODE_INCONCLUSIVE = 3,
     EXIT_CODE_NOT_COMPARABLE = 4,
-    EXIT_CODE_ACCURACY = 5,      /* an accuracy violation, or a budget that nothing meets */
-    EXIT_CODE_KERNEL_FAILED = 6, /* crashed, hung, wrote where it must not */
+    EXIT_CODE_ACCURACY = 5,      /* an accuracy failure, or no kernel within the budget */
+    EXIT_CODE_KERNEL_FAILED = 6, /* it crashed, hung or broke its contract */
     EXIT_CODE_ENVIRONMENT = 7,   /* files, database, memory, missing programs */
     EXIT_CODE_INTERRUPTED = 130,
 } exit_code;
 
 typedef struct error {
     exit_code code;
-    char message[1024]; /* one line: what was wrong, where, and what would be right */
+    char message[1024]; /* one line: what was wrong, where, and what to do */
 } error;
 
-/* Fills the error (it may be NULL) and returns false, so that callers can return it. The message is
- * made printable (base/text.h): it may quote what came from outside. */
+/* Fills the error (it may be NULL) and returns false, so that callers can return that. Makes the message printable
+ * (base/text.h), since it may quote text from outside. */
 bool fail(error *err, exit_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-#ifdef LNBENCH_ANALYSIS /* that they return false, for analyzers, which see one file at a time */
+#ifdef LNBENCH_ANALYSIS /* tells analyzers, which see one file at a time, that it returns false */
 #define fail(...) (fail(__VA_ARGS__), false)
 #endif
 
-/* liblnjudge's functions and tests catch what die() says:
+/* liblnjudge's functions and tests catch die():
  *
  *     die_catcher caught = {0};
  *     die_caught_by = &caught;
@@ -49,11 +49,11 @@ bool fail(error *err, exit_code code, const char *format, ...)
  *         tensor_read(...);
  *     die_caught_by = NULL; // caught.error has the code and the message
  *
- * die() calls exit(). main() registers tidy_up() (base/program.h) with atexit(), so child processes end,
- * and unfinished files and temporary folders are removed. Any thread may call die(). If several do, the
- * first one ends the program, and the others wait for that. */
+ * die() calls exit(). main() registers tidy_up() (base/program.h) with atexit(), which ends child processes
+ * and removes unfinished files and temporary folders. Any thread may call die(). If several do, the
+ * first one ends the program, and the others wait. */
 
-/* Where die() goes in this thread instead of exit(). What was allocated until then stays so. */
+/* The place to which die() jumps in this thread instead of calling exit(). Allocations until then are not freed. */
 typedef struct die_catcher {
     jmp_buf place;
     error error;
@@ -61,16 +61,15 @@ typedef struct die_catcher {
 extern _Thread_local die_catcher *die_caught_by;
 
 /* Prints "lnbench: ...", made printable (base/text.h), unless the reader of standard output went away
- * (| head). Then it exits with the code that finish_output() gives. Allocates no memory. */
+ * (| head). Then exits with the code of finish_output(). Allocates no memory. */
 _Noreturn void die(exit_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* What die() prints behind its line, such as "; the same command with --resume goes on". */
+/* die() appends this to its line, for example "; the same command with --resume goes on". */
 extern const char *die_note;
-/* die() with exit code 7 and "out of memory (N bytes more)": what main() sets as out_of_memory
- * (base/arena.h). */
+/* die() with exit code 7 and "out of memory (N bytes more)"; main() sets it as out_of_memory (base/arena.h). */
 _Noreturn void die_of_memory(size_t bytes);
 
-/* Flushes standard output and returns the exit code of the program: `code`; 7, with a line, where
- * standard output could not be written; or 141 where its reader went away. */
+/* Flushes standard output and returns the exit code of the program: `code`; 7, with a line, if standard
+ * output could not be written; 141 if its reader went away. */
 int finish_output(exit_code code);
 
 #endif

@@ -20,7 +20,7 @@ static inline uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
     return hash;
 }
 
-/* Of a file's contents; false, and 0, when it can't be read. */
+/* The hash of a file's contents. False, and 0, if the file cannot be read. */
 bool hash_file(const char *path, uint64_t *hash);
 
 /* A set of hashes.
@@ -39,7 +39,7 @@ typedef struct hash_set {
 bool hash_set_add(hash_set *set, uint64_t hash);
 void hash_set_free(hash_set *set);
 
-/* Two generators of random numbers: one that goes on from number to number, and one that makes any of them. */
+/* Two generators of random numbers: a stream, and one that makes any number directly. */
 
 static inline uint64_t mix_bits(uint64_t z)
 {
@@ -55,8 +55,8 @@ static inline uint64_t splitmix64(uint64_t *state)
 }
 
 /* Philox4x32-10 after J. Salmon, M. Moraes, R. Dror, D. Shaw, "Parallel random numbers: as easy as 1, 2, 3",
- * SC 2011: ten rounds of two 32x32 -> 64 multiplications, a bijection of the counter for each key. It makes four
- * words from a key and a counter, so that any element can be made without those before it. */
+ * SC 2011: ten rounds of two 32x32 -> 64 multiplications; for each key a bijection of the counter. It makes four
+ * words from a key and a counter, so that any element can be made without the ones before it. */
 static inline void philox4x32(uint64_t key, uint64_t counter_low, uint64_t counter_high,
                               uint32_t words[4])
 {

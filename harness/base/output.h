@@ -1,11 +1,11 @@
 /* --format text|markdown|tsv|csv|json, the same for every command that prints a table.
  *
- *     output_file out = output_standard();           // the option parser does
+ *     output_file out = output_standard();           // called by the option parser
  *     output_choose(&out, "tsv");
  *     output_line(&out, "%zu x %zu of %s", rows, hidden, input);
  *
- * This and base/die.h are the only doors to standard output and standard error (layering_test checks that). Every %s is taken
- * for a text that is not ours and cleaned for the form (base/text.h).
+ * Only this file and base/die.h write to standard output and standard error (layering_test checks that). Every %s is
+ * treated as text from outside and escaped for the form (base/text.h).
  */
 #ifndef LNBENCH_OUTPUT_H
 #define LNBENCH_OUTPUT_H
@@ -17,8 +17,8 @@
 #include <stdio.h>
 #include <time.h>
 
-/* Their names are in output.c, their printers in relation.c. The first are those of every command, the next those
- * that compare and duet have as well. */
+/* The names of the formats are in output.c, their printers in relation.c. Every command has the first ones; compare
+ * and duet also have the next ones. */
 #define OUTPUT_FORMATS "text|markdown|tsv|csv|json"
 #define OUTPUT_FORMATS_CI OUTPUT_FORMATS "|junit|github|smaller"
 typedef enum output_format {
@@ -48,46 +48,45 @@ typedef struct output_file {
 
 output_file output_standard(void);
 
-/* What --format says; NULL: what --json says. Ends the program (2): a format that is none of the five,
- * --json together with another one. */
+/* Sets the format that --format names, or JSON for --json (NULL). Ends the program (2) for an unknown format, and for
+ * --json together with another format. */
 void output_choose(output_file *output, const char *given);
-/* TSV or CSV: a table for programs, and nothing besides. */
+/* Whether the format is TSV or CSV, which have a table for programs and nothing else. */
 bool output_is_data(const output_file *output);
 
-/* A line of prose, and text that goes on in the line: nothing in TSV, which is a table and
- * no more. */
+/* Prints a line of prose, or text without a newline; nothing in TSV and CSV. */
 void output_line(const output_file *output, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void output_text(const output_file *output, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Lines of prose, each ended by a newline, that go on in the next line where the terminal ends, or
- * after 100 columns; a line that is a command ("  lnbench ...") stays whole, to be copied. */
+/* Prints lines of prose, wrapped at the terminal's width or at 100 columns. A line with a command ("  lnbench ...")
+ * is not wrapped, so that it can be copied. */
 void output_wrapped(const output_file *output, const char *lines);
-/* What is written from here on is bold and of this colour (ANSI, "33"; "": none of its own), or plain
- * again (NULL), where the terminal shows that. */
+/* Makes the following output bold and of this colour (ANSI, "33"; "": only bold), or plain again (NULL), if the
+ * terminal shows colours. */
 void output_colour(const output_file *output, const char *colour);
-/* A line beside the table: in text under it, in other forms on standard error. */
+/* Prints a remark: in text under the table, in other formats on standard error. */
 void output_aside(const output_file *output, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* "lnbench: ..." on standard error. */
+/* Prints "lnbench: ..." on standard error. */
 void output_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Takes the JSON over. */
+/* Prints the JSON and frees it. */
 void output_json(const output_file *output, json_t *json);
 
-/* Progress on standard error: on a terminal a bar with what runs and the time left, redrawn at most
- * ten times a second; elsewhere a line every ten seconds. The time left is by how fast it went so
- * far, and never rises: where the rest turns out slower than it was taken for, it stands still. */
+/* Progress on standard error: on a terminal a bar with the current step and the time left, redrawn at most
+ * ten times a second; elsewhere a line every ten seconds. The time left follows from the speed so far,
+ * and never rises: if the rest is slower than estimated, it stands still. */
 
 typedef struct progress_bar {
     bool shown, terminal;
     double total, done;        /* estimated seconds of work */
-    double begun, drawn, left; /* seconds; left: as it was shown last */
+    double begun, drawn, left; /* seconds; left: as last shown */
 } progress_bar;
 
 void progress_begin(progress_bar *progress, double total_seconds);
 void progress_step(progress_bar *progress, double seconds, const char *what);
-/* The time left at a moment of seconds_now(); remembers it. */
+/* The time left at a moment of seconds_now(), which is also remembered. */
 double progress_left(progress_bar *progress, double now);
 void progress_end(progress_bar *progress); /* clears the line */
 

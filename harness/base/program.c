@@ -489,7 +489,7 @@ bool own_path(own_part part, char *path, size_t size)
     }
     if (own_parts[part].needed)
         die(EXIT_CODE_ENVIRONMENT,
-            "%s not found near %s: build or install lnbench whole, or set %s",
+            "%s not found near %s: build or install all of lnbench, or set %s",
             own_parts[part].needed, folder, variable);
     return false;
 }

@@ -1,6 +1,6 @@
-/* Runs another program: gnuplot, the compiler. It gets a fixed environment, an empty
- * standard input, and a deadline. It ends when lnbench does, and so does what it started in its
- * process group, unless lnbench is killed by SIGKILL: then the program alone ends.
+/* Runs another program, such as gnuplot, with a fixed environment, an empty standard input and a deadline. When lnbench
+ * ends, the program and its process group are killed. If lnbench is killed by SIGKILL, only the program
+ * itself ends.
  *
  *     const char *const arguments[] = {"gnuplot", "-d", "-c", "field.gp", NULL};
  *     program gnuplot = {.arguments = arguments, .folder = folder, .seconds = 60};
@@ -20,28 +20,28 @@
 typedef enum program_result {
     PROGRAM_DONE,
     PROGRAM_ABSENT, /* not on PATH */
-    PROGRAM_FAILED, /* it cannot be started, was killed, or its exit status is not 0 */
+    PROGRAM_FAILED, /* it could not be started, was killed, or its exit status is not 0 */
     PROGRAM_LATE,
     PROGRAM_INTERRUPTED, /* by Ctrl-C */
 } program_result;
 
-/* The strings are the caller's, until the end. */
+/* The strings belong to the caller, who keeps them until program_end(). */
 typedef struct program {
     const char *const *arguments; /* the first is looked up in PATH; NULL ends them */
-    const char *folder;           /* where it runs; NULL: here */
+    const char *folder;           /* its working directory; NULL: lnbench's */
     const char *temporary;        /* its TMPDIR; NULL: that of lnbench */
     double seconds;               /* its deadline; $LNBENCH_CHILD_SECONDS replaces it */
-    bool is_own; /* it is lnbench: it gets lnbench's environment, and `seconds` is not replaced */
+    bool is_own; /* it is lnbench: it gets the full environment, and `seconds` holds */
     program_result result;
-    char words[256]; /* one printable line: its last on standard error, or why it is not done */
+    char words[256]; /* one printable line: its last on standard error, or why it failed */
     pid_t process;   /* 0: none is running */
     double begun;    /* seconds_now() */
     int errors;      /* a file in memory that is its standard error */
 } program;
 
-/* Call program_end() afterwards, also where it could not be started: that says why. */
+/* program_end() must follow; it also reports a program that could not be started. */
 void program_start(program *started);
-/* Waits until it has ended, or Ctrl-C. */
+/* Waits until the program ends, or Ctrl-C. */
 program_result program_end(program *started);
 
 /* The last line of the file that says anything, printable; where there is none *last stays as it is. */
@@ -59,50 +59,49 @@ bool program_find(const char *name, char *path, size_t size);
 
 typedef enum child_end { CHILD_ENDED, CHILD_LATE, CHILD_INTERRUPTED } child_end;
 
-/* One that executes a program: become_program() does, or returns, and may make system calls and no more, since the
- * child has this process's memory until then; so none of it has to be copied. */
+/* Starts a child that executes a program. become_program() calls execve(), or returns on failure. It may make system
+ * calls only, since the child shares this process's memory (vfork), which therefore need not be copied. */
 pid_t child_execute(void (*become_program)(void *context), void *context);
-/* Waits for its end; where that does not come in time, or Ctrl-C does, kills it. `status` as
- * waitpid() gives it. */
+/* Waits for the child's end; kills it after the deadline or at Ctrl-C. `status` is that of waitpid(). */
 child_end child_wait(pid_t child, double seconds, int *status);
 /* Kills it, with its process group; returns its status. */
 int child_kill(pid_t child);
 
-/* Ctrl-C, SIGTERM and SIGHUP are noted, so that a run can end in order. A second one, or 1.7 s, ends the program at
- * once, and its children. What was ignored when the program began stays ignored. */
+/* From now on Ctrl-C, SIGTERM and SIGHUP are only noted, so that a run can stop cleanly. A second signal, or 1.7 s
+ * after the first, the program and its children end at once. Signals that were ignored at the start stay ignored. */
 void interrupt_watch(void);
 bool interrupted(void);
-/* For work that must still be done: interrupted() is false again, though a second signal ends the process. */
+/* Makes interrupted() false again for final work; a second signal still ends the process. */
 void interrupt_forgive(void);
 
-/* Files that appear under their name when they are whole and on the disk: written through a
- * temporary one beside it. A crash or a power loss leaves them whole, or as they were before.
+/* Files that get their name only when they are complete and on the disk; until then they are temporary files beside it.
+ * After a crash or a power loss a file is complete, or as it was before.
  *
  *     whole_file file;
  *     whole_file_begin(&file, path);
  *     print(file.stream);
  *     whole_file_end(&file);
  *
- * What cannot be read, written, made or found ends the program (7).
+ * All failures to read, write, make or find files end the program (7).
  */
 
 typedef struct whole_file {
-    const char *path; /* the caller's */
+    const char *path; /* belongs to the caller */
     FILE *stream;
-    char *part; /* NULL: a pipe or a device such as /dev/null, which is written to as it is */
-    struct whole_file *next; /* that is open; it stays where it is until its end */
+    char *part; /* the temporary file; NULL: a pipe or device, which is written directly */
+    struct whole_file *next; /* the next open one; a whole_file must not move until its end */
 } whole_file;
 
 void whole_file_begin(whole_file *file, const char *path);
 void whole_file_end(whole_file *file);
-/* In place of the end: removes the temporary file, and nothing else happens. */
+/* Instead of whole_file_end(): removes the temporary file and changes nothing else. */
 void whole_file_drop(whole_file *file);
 
 /* Adds all that it has, and a 0 behind that, which is not counted. */
 void read_whole_file(const char *path, text_buffer *content);
 void write_whole_file(const char *path, const text_buffer *content);
 
-/* Where lnbench's own parts lie: found from the running executable, so that a build tree and an
+/* The paths of lnbench's own parts, relative to the running executable, so that a build tree and an
  * installation both work. */
 
 typedef enum own_part {
@@ -112,28 +111,28 @@ typedef enum own_part {
     OWN_PLOTS,   /* $LNBENCH_PLOTS, else the source's or installed plots/ */
     OWN_WORST,   /* $LNBENCH_WORST, else the installed or the source's reference/worst */
 } own_part;
-/* Ends the program (7) where a part is missing; false where peers or adversarial rows are, which may be. */
+/* Ends the program (7) if a part is missing. False: peers or adversarial rows, which are optional, are missing. */
 bool own_path(own_part part, char *path, size_t size);
 
 /* mkdir -p. */
 void make_directories(const char *path);
-/* The directory of a file, made where it is missing. */
+/* Makes the directory of a file if it is missing. */
 void make_parent_directory(const char *path);
 
-/* A folder for temporary files. It is removed, with all that is in it, when the program ends, unless that
- * is killed by SIGKILL.
+/* A folder for temporary files. It is removed with its content when the program ends, unless SIGKILL ends
+ * it.
  *
  *     const char *folder = temporary_folder_make("verify"); // /tmp/lnbench-verify-k3Xq0b
  *     temporary_folder_remove(folder);
  */
 
-/* Makes a folder in $TMPDIR or /tmp, or dies. For the main thread. */
+/* Makes a folder in $TMPDIR or /tmp. Only the main thread may call it. */
 const char *temporary_folder_make(const char *name);
 /* Removes the folder, and frees its name. */
 void temporary_folder_remove(const char *path);
 
 /* Kills child processes, and removes unfinished files and temporary folders. main() registers it with
- * atexit(); before _exit(), a signal's handler may call it. */
+ * atexit(). A signal handler may call it before _exit(). */
 void tidy_up(void);
 
 #endif

@@ -1,10 +1,10 @@
-/* What a command answers: columns that are declared once, and rows. One printer makes every form of it.
+/* The result of a command as a table: columns, declared once, and rows. One printer makes every format of it.
  *
  *     static const relation_column columns[] = {
  *         COLUMN("kernel", "kernel"),                      // heading, key in JSON
  *         FOR_PEOPLE("fastest"),                           // not in JSON
- *         FOR_PROGRAMS("seed"),                            // in JSON alone
- *         {"GB/s", "gbps", .priority = 2},                 // left out where a terminal is narrow
+ *         FOR_PROGRAMS("seed"),                            // only in JSON
+ *         {"GB/s", "gbps", .priority = 2},                 // left out on a narrow terminal
  *         {"noise", "floor", .format = "%.2g", .unit = "%"},
  *     };
  *     relation *answer = relation_create(COLUMNS(columns));
@@ -19,15 +19,15 @@
 #include "base/text.h"
 
 typedef struct relation_column {
-    const char *heading; /* of text, Markdown, TSV and CSV; NULL: none of these has the column */
-    const char *key;     /* in JSON; NULL: JSON has no such member; EACH_MEMBER: below */
+    const char *heading; /* in text, Markdown, TSV and CSV; NULL: these leave the column out */
+    const char *key;     /* in JSON; NULL: JSON leaves the column out; EACH_MEMBER: see below */
     const char *format;  /* of a figure, "%.6g"; NULL: three significant digits */
     const char *unit;    /* behind a figure; "%": a hundred times the figure */
-    int priority;        /* the largest is left out first on a narrow terminal; 0: never */
+    int priority;        /* on a narrow terminal the largest is left out first; 0: never */
     bool is_code;        /* names and commands, in HTML; in Markdown between backticks */
 } relation_column;
 
-/* What a cell or a sentence means to its reader, as a class of HTML. */
+/* What a cell or a sentence means to the reader; a class in HTML. */
 typedef enum text_tone { TONE_NONE, TONE_GOOD, TONE_FAULT, TONE_LIMIT, TONE_SOFT } text_tone;
 extern const char *const text_tone_names[];
 
@@ -44,28 +44,28 @@ extern const char *const text_tone_names[];
         .key = (key_)                                                                              \
     }
 
-/* The key of an object whose members become members of the row. */
+/* The key of a column whose value is an object: its members become members of the row. */
 #define EACH_MEMBER "*"
 
-/* A value in both forms; the relation that it is added to takes it over. */
+/* A value as text and as JSON; the relation to which it is added frees it. */
 typedef struct relation_value {
     json_t *json;
-    char *text;    /* NULL: a figure, which is written as its column says */
+    char *text;    /* NULL: a figure, which is written in the format of its column */
     double figure; /* NaN: none */
     text_tone tone;
 } relation_value;
 
 relation_value as_text(const char *text); /* a copy; NULL: missing, "-" and null */
-relation_value as_word(const char *text); /* the same; "": missing too */
+relation_value as_word(const char *text); /* the same; "" is missing too */
 relation_value as_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 relation_value as_count(unsigned long long count);
 relation_value as_flag(bool flag);       /* "yes", "no" */
-relation_value as_figure(double figure); /* NaN: "-"; what is not finite: null */
-relation_value as_digits(double figure); /* every digit, whatever its column says */
-/* The words of a figure, by which HTML sorts. */
+relation_value as_figure(double figure); /* NaN: "-"; in JSON all that is not finite is null */
+relation_value as_digits(double figure); /* with every digit, whatever the format of the column */
+/* A figure in words; HTML sorts by the figure. */
 relation_value as_figure_words(double figure, text_tone tone, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* A value that has a form of its own in JSON; takes the JSON over. */
+/* A value with a JSON value of its own, which the relation frees. */
 relation_value as_json(json_t *json, const char *text);
 
 typedef struct relation relation;
@@ -78,22 +78,22 @@ void relation_add(relation *rows, relation_value value); /* fills rows left to r
 void relation_add_values(relation *rows, const relation_value *values, size_t count);
 void relation_destroy(relation *rows);
 
-/* Leaves the headings out of TSV and CSV: these are further rows of a table that was begun. */
+/* Leaves the headings out of TSV and CSV, since the rows continue a table. */
 void relation_go_on(relation *rows);
-/* Leaves a column out of all forms but JSON; the same where all rows say the same in it. */
+/* Leaves a column out of all formats but JSON; the second function only if all rows have the same value. */
 void relation_hide(relation *rows, size_t column);
 void relation_hide_alike(relation *rows, size_t column);
-/* Leaves out columns by their priority until the rest fits; two stay. */
+/* Leaves out columns by their priority until the rest fits; at least two stay. */
 void relation_fit(relation *rows, size_t room);
 bool relation_shows(const relation *rows, size_t column);
 
-/* The array of rows. These take the relation over. */
+/* The array of rows. Frees the relation. */
 json_t *relation_json(relation *rows);
-/* Adds a form other than JSON; text: `room` columns wide, 0: as many as it takes. */
+/* Adds the table in a format other than JSON. Text is `room` columns wide (0: no limit). */
 void relation_add_form(const relation *rows, output_format format, size_t room, text_buffer *out);
-/* Prints the form that the user chose, or dies (7) where it cannot be written. */
+/* Prints the table in the format that the user chose, and frees it. Ends the program (7) if it cannot be written. */
 void relation_print(relation *rows, const output_file *output);
-/* The same; JSON is `whole`, which is taken over, with the array as its member `key`. */
+/* The same; JSON prints `whole` with the array as its member `key`, and frees both. */
 void relation_print_in(relation *rows, json_t *whole, const char *key, const output_file *output);
 
 /* A string as JSON whatever its bytes are: one that is not UTF-8 is cleaned as FORM_LINE. A number as JSON; null where it is

@@ -5,7 +5,7 @@
  *     text_number(&out, 1.5);
  *     text_free(&out);
  *
- * Numbers are read and written the same under every locale: a host of the library may have called setlocale(). */
+ * Numbers are read and written in the same way under every locale, since a host of the library may call setlocale(). */
 #ifndef LNBENCH_TEXT_H
 #define LNBENCH_TEXT_H
 
@@ -25,8 +25,7 @@ void text_add(text_buffer *out, const char *string);
 void text_add_bytes(text_buffer *out, const char *bytes, size_t length);
 void text_format(text_buffer *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_format_list(text_buffer *out, const char *format, va_list arguments);
-/* Shortest decimal that reads back as the same double; "nan", "inf", "-inf" for what is not finite.
- */
+/* Appends the shortest decimal that reads back as the same double, or "nan", "inf", "-inf". */
 void text_number(text_buffer *out, double value);
 void text_free(text_buffer *out);
 
@@ -34,19 +33,18 @@ void text_free(text_buffer *out);
  * none. */
 size_t text_whole(const char *string);
 void text_copy(char *to, size_t size, const char *from);
-/* In place, of text that came from outside: what is no UTF-8 becomes '?', what a terminal would obey
- * a space unless it is among `kept`; a letter that was cut goes. */
+/* Cleans text from outside in place: bytes that are not UTF-8 become '?', control characters that are not in `kept`
+ * become spaces, and a character that is cut off at the end is removed. */
 void text_make_printable(char *line, const char *kept);
 
-/* Reads the whole of text[0..length): digits with an optional sign, point and exponent, such as
- * "1e-5", ".5" or "-3.25E+2". The nearest double is stored. False, with nothing stored, for
- * anything else: empty or longer than 63 bytes, hexadecimal, "nan", "inf", blanks, a comma for the
- * point, or a number beyond the range of double. (What is too small for a double becomes the
- * nearest one, zero at last.) */
+/* Reads all of text[0..length): digits with an optional sign, point and exponent, such as "1e-5", ".5" or
+ * "-3.25E+2". Stores the nearest double; tiny numbers become subnormal or 0. False, with nothing stored, for
+ * any other text: empty or longer than 63 bytes, hexadecimal, "nan", "inf", with blanks, with a comma
+ * for the point, or beyond the range of double. */
 bool number_parse(const char *text, size_t length, double *value);
 
-/* The shortest decimal that number_parse reads back as the same double; "nan", "inf", "-inf" for what
- * is not finite. Returns buffer. */
+/* The shortest decimal that number_parse() reads back as the same double, or "nan", "inf", "-inf".
+ * Returns buffer. */
 const char *number_format(double value, char buffer[32]);
 
 /* strtod(), strtold() and snprintf() in the "C" locale. */
@@ -60,19 +58,19 @@ int number_print_list(char *to, size_t size, const char *format, va_list argumen
  * bytes. */
 const char *number_short(double value, char buffer[16]);
 
-/* Whether a word is among others, and where; `count`: it is not. */
+/* Whether a word is in a list, and its index; `count`: it is not there. */
 #define WORDS(array) (array), sizeof(array) / sizeof *(array)
 bool word_is_in(const char *word, const char *const *words, size_t count);
 size_t word_find(const char *word, const char *const *words, size_t count);
 
-/* The word nearest to `given` (Damerau-Levenshtein distance). NULL when none is near. */
+/* The word nearest to `given` (Damerau-Levenshtein distance); NULL if none is near. */
 const char *nearest_word(const char *given, const char *const *words, size_t count);
-/* A question with the nearest one in brackets, or "" when none is near. */
+/* " (did you mean 'WORD'?)" with the nearest word, or "" if none is near. */
 enum { MEANT_LENGTH = 128 };
 const char *did_you_mean(const char *given, const char *const *words, size_t count,
                          char buffer[MEANT_LENGTH]);
 
-/* Lists of words, as options take them, and the shapes among them. */
+/* Lists of words, such as options have, and shapes. */
 
 typedef struct word_list {
     const char **words; /* the strings belong to the list or to argv */
@@ -83,7 +81,7 @@ void word_list_add(word_list *list, const char *word);   /* copies */
 void word_list_split(word_list *list, const char *text); /* at commas; empty parts are errors */
 void word_list_free(word_list *list);
 
-/* "512x768": rows and hidden, both at least 1, product within memory's reach. */
+/* Reads "512x768": rows and hidden, both at least 1, whose product fits into memory. */
 void shape_parse(const char *text, size_t *rows, size_t *hidden);
 
 /* Escapes text that comes from outside (a file, a plugin, the environment) for the form in which it is
@@ -110,8 +108,8 @@ typedef enum text_form {
 
 void clean_add(text_buffer *out, text_form form, const char *foreign);
 
-/* As text_format(), with each %s escaped for the form. The format itself is not, and nor is "%-s": a
- * text that is in the form already. */
+/* Like text_format(), with each %s escaped for the form. The format itself is not escaped, nor is "%-s", which is for
+ * text in the form. */
 void clean_format(text_buffer *out, text_form form, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void clean_format_list(text_buffer *out, text_form form, const char *format, va_list arguments);

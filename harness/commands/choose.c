@@ -96,8 +96,8 @@ static void read_convention(const choosing *all, case_key *at)
         const ln_convention own = convention_named(all->model->convention);
         if (own.operation != convention.operation)
             die(EXIT_CODE_USAGE,
-                "--conventions %s is of %s: %s has %s, as %s computes it (lnbench list conventions "
-                "--operation %s)",
+                "--conventions %s is of %s, but %s uses %s (%s): see lnbench list conventions "
+                "--operation %s",
                 word, operation_name(convention.operation), all->model->name,
                 operation_name(own.operation), all->model->convention,
                 operation_name(own.operation));
@@ -219,8 +219,8 @@ static int64_t find_stored(const choosing *all, const choice *own)
     machine_free(&machine);
     if (run == 0)
         die(EXIT_CODE_ENVIRONMENT,
-            "%.200s: no run timed %zux%zu %s, %s, %s, %u thread%s%s; without --stored it is "
-            "measured",
+            "%.200s: no run timed %zux%zu %s, %s, %s, %u thread%s%s: leave out --stored to "
+            "measure it",
             all->options->run.database, at->rows, at->hidden, dtype_name(at->dtype), at->convention,
             cache_phrase(at->cache), at->threads, at->threads == 1 ? "" : "s",
             own->wanted.kernels->count ? ", of these kernels" : "");
@@ -420,12 +420,13 @@ static void check(const choosing *all)
         const case_key *at = &own->wanted.at;
         if (!own->named)
             die(EXIT_CODE_ACCURACY,
-                "%zux%zu: nothing meets the budget: no kernel that can be called was judged and "
+                "%zux%zu: no kernel meets the budget: none that can be called was judged and "
                 "timed",
                 at->rows, at->hidden);
         if (!own->ranking.recommended)
-            die(EXIT_CODE_ACCURACY, "%zux%zu: nothing meets the budget: the most accurate, %s: %s",
-                at->rows, at->hidden, own->named->kernel, objection(own, own->named, words));
+            die(EXIT_CODE_ACCURACY,
+                "%zux%zu: no kernel meets the budget; the most accurate: %s: %s", at->rows,
+                at->hidden, own->named->kernel, objection(own, own->named, words));
     }
     for (size_t i = 0; i < all->count; i++)
         if (all->choices[i].noisy)
@@ -455,34 +456,34 @@ static exit_code choose(void *context, const cli_call *call)
 }
 
 static const cli_option options[] = {
-    {"shapes", "ROWSxHIDDEN,...", "what to choose for; HIDDEN alone: 512 rows of it", OPTION_LIST,
+    {"shapes", "ROWSxHIDDEN,...", "shapes to choose for; HIDDEN alone means 512 rows", OPTION_LIST,
      offsetof(choose_options, run.request.shapes)},
-    {"model", "NAME", "a model of lnbench list models, or a config.json", OPTION_TEXT,
+    {"model", "NAME", "its shapes: a name of lnbench list models or a config.json", OPTION_TEXT,
      offsetof(choose_options, model)},
-    {"tokens", "T,...", "rows of the model (default: 1 and 512)", OPTION_LIST,
+    {"tokens", "T,...", "with --model: numbers of rows (default: 1 and 512)", OPTION_LIST,
      offsetof(choose_options, tokens)},
-    {"max-row-ulp", "X", "row ULP at most (default: 2)", OPTION_REAL,
+    {"max-row-ulp", "X", "error budget in row ULP (default: 2)", OPTION_REAL,
      offsetof(choose_options, max_row_ulp)},
-    {"proven", NULL, "the proven bound counts, not the error that was measured", OPTION_FLAG,
+    {"proven", NULL, "proven bounds must meet the budget, not measured errors", OPTION_FLAG,
      offsetof(choose_options, proven)},
-    {"kappa", "K", "on rows of kappa up to K, not on every judged row (LayerNorm)", OPTION_REAL,
+    {"kappa", "K", "judge by rows with kappa up to K only (LayerNorm)", OPTION_REAL,
      offsetof(choose_options, kappa)},
-    {"stored", NULL, "from stored runs; nothing is measured", OPTION_FLAG,
+    {"stored", NULL, "answer from stored runs and measure nothing", OPTION_FLAG,
      offsetof(choose_options, stored)},
-    {"conventions", "C", "a preset or list (default: the model's, else torch)", OPTION_RAW,
+    {"conventions", "C", "preset or list (default: the model's, else torch)", OPTION_RAW,
      offsetof(choose_options, run.request.conventions)},
     {"dtypes", "f32|f64|bf16|f16", "element type (default: the model's, else f32)", OPTION_TEXT,
      offsetof(choose_options, dtype)},
     {"param", "f32|f64|bf16|f16", "type of gamma and beta (default: that of the elements)",
      OPTION_TEXT, offsetof(choose_options, run.request.param)},
-    {"kernels", "NAME,...", "choose among these: names, labels or globs", OPTION_LIST,
+    {"kernels", "NAME,...", "choose among these names, labels or globs", OPTION_LIST,
      offsetof(choose_options, run.request.kernels)},
     CACHE_OPTION("hot|cold|in-place|read", OPTION_TEXT, choose_options, cache),
     TIME_ON_OPTION(choose_options, run.request.time_on),
     {"threads", "T", "threads of one call (default: 1)", OPTION_COUNT,
      offsetof(choose_options, threads)},
     PLUGIN_OPTION(choose_options, run.plugins),
-    {"seed", "N", "of inputs and of the order (default: 1)", OPTION_COUNT,
+    {"seed", "N", "seed of inputs and of the order (default: 1)", OPTION_COUNT,
      offsetof(choose_options, run.request.seed)},
     DEADLINE_OPTION(choose_options, run.deadline, 10),
     ALLOW_LOST_OPTION(choose_options, run.allow_missing),
@@ -492,21 +493,21 @@ static const cli_option options[] = {
 
 const cli_command command_choose = {
     .name = "choose",
-    .brief = "the kernel to use for a shape, a model and an error budget",
+    .brief = "find the kernel to use for a shape or a model and an error budget",
     .usage = "--shapes ROWSxHIDDEN | --model NAME [OPTION...]",
     .example = "choose --shapes 512x4096 --dtypes bf16",
     .summary = "Names the fastest call of the library, or plugin, within an error budget.",
     .details =
         "Measures the shapes as lnbench run --shapes does, with fewer conformance tests and\n"
-        "one convention (about 10 s each), and stores the run. Names the recommended call\n"
-        "and, in brackets, the kernel behind it; if that has no proven bound, the fastest\n"
-        "kernel that has one; and what the fastest kernel of all would gain, and where it\n"
-        "fails. --stored asks the latest run that timed the shape, and says when and where\n"
-        "that was.\n"
+        "one convention (about 10 s a shape), and stores the run. The answer names the\n"
+        "recommended call and, in brackets, the kernel behind it; if that has no proven bound,\n"
+        "the fastest kernel that has one; and the fastest kernel of all, with its gain and\n"
+        "where it fails. --stored answers from the latest run that timed the shape, and says\n"
+        "when and on which machine that was.\n"
         "Exit code: 0 fine; 2 usage; 3 the speeds are too noisy to say which kernel is\n"
         "fastest (the most accurate of these is recommended); 5 no kernel is within the\n"
-        "budget (the most accurate is named); 6 a kernel hung too often; 7 files or\n"
-        "environment, or a case has no result (--allow-missing); 130 interrupted.",
+        "budget (the most accurate is named); 6 a kernel hung too often; 7 a file or the\n"
+        "environment failed, or a case has no result; 130 interrupted.",
     OPTIONS(options),
     DEFAULTS(choose_options,
              .run = {.request = {.name = "quick",

@@ -19,20 +19,20 @@ typedef struct comparison_options {
         "2%", "no-worse", "text", NULL, 0.99, {0}, false, false, false                             \
     }
 #define COMPARISON_OPTIONS(type, member)                                                           \
-    {"threshold", "SHARE", "a change of time that matters (default: 2%)", OPTION_TEXT,             \
+    {"threshold", "SHARE", "smallest change of time that matters (default: 2%)", OPTION_TEXT,      \
      offsetof(type, member.threshold)},                                                            \
-        {"confidence", "P", "of intervals and tests (default: 0.99)", OPTION_REAL,                 \
+        {"confidence", "P", "confidence of intervals and tests (default: 0.99)", OPTION_REAL,      \
          offsetof(type, member.confidence)},                                                       \
         {"accuracy", "exact|no-worse|bound",                                                       \
-         "what fails: a bit, a larger error (default), a broken bound", OPTION_TEXT,               \
+         "fail on another bit, a larger error (default) or a broken bound", OPTION_TEXT,           \
          offsetof(type, member.gate)},                                                             \
-        {"only", "speed|accuracy", "leave out the other half", OPTION_TEXT,                        \
+        {"only", "speed|accuracy", "compare the speed only, or the accuracy only", OPTION_TEXT,    \
          offsetof(type, member.only)},                                                             \
-        {"format", OUTPUT_FORMATS_CI, "of standard output", OPTION_TEXT,                           \
+        {"format", OUTPUT_FORMATS_CI, "of standard output (default: text)", OPTION_TEXT,           \
          offsetof(type, member.format)},                                                           \
-        {"all", NULL, "show what did not change, too", OPTION_FLAG, offsetof(type, member.all)},   \
+        {"all", NULL, "show unchanged pairs too", OPTION_FLAG, offsetof(type, member.all)},        \
         ALLOW_LOST_OPTION(type, member.allow_missing),                                             \
-        {"also", "FORMAT=FILE", "write this too; may be given again", OPTION_RAW,                  \
+        {"also", "FORMAT=FILE", "write this format to FILE too; may be given again", OPTION_RAW,   \
          offsetof(type, member.also)},                                                             \
     {                                                                                              \
         "json", NULL, "the same as --format json", OPTION_FLAG, offsetof(type, member.json)        \
@@ -159,19 +159,19 @@ static const cli_option compare_table[] = {
 
 const cli_command command_compare = {
     .name = "compare",
-    .brief = "two stored runs or exported files: what got slower or worse",
+    .brief = "compare two runs: what became slower or less accurate",
     .usage = "BASE NEW [OPTION...]",
     .example = "compare previous latest",
     .summary = "Compares two runs: what became slower or less accurate, and how sure that is.",
     .details =
-        "BASE and NEW are a run's number, latest (the newest of lnbench run), previous (the\n"
-        "newest before it on this machine that was asked for the same), the first digits of a\n"
-        "commit, an exported file (run.db, run.db.xz) or a page. A run needs 5 processes or\n"
-        "more: run --processes 5. If doctor --noise measured the smallest change that is seen\n"
-        "on the machine, no smaller change counts.\n"
-        "Exit code: 0 fine; 1 a kernel is slower; 2 usage; 3 inconclusive; 4 something is\n"
-        "missing (BASE has it and NEW has not), or the runs are not comparable (another CPU,\n"
-        "compiler, flags or plan); 5 accuracy violation; 6 a kernel of NEW failed; 7 files.",
+        "BASE and NEW are each a run's number, latest (the newest of lnbench run), previous\n"
+        "(the one before it with the same request and machine), the first digits of a commit,\n"
+        "an exported file (run.db, run.db.xz) or a page. Each run needs at least 5 processes\n"
+        "(lnbench run --processes 5). A change that is smaller than the noise which lnbench\n"
+        "doctor --noise stored for the machine does not count.\n"
+        "Exit code: 0 fine; 1 a kernel is slower; 2 usage; 3 inconclusive; 4 NEW lacks a case\n"
+        "that BASE has, or the runs are not comparable (another CPU, compiler, flags or plan);\n"
+        "5 a kernel is less accurate; 6 a kernel of NEW failed; 7 a file cannot be read.",
     OPTIONS(compare_table),
     .most_operands = SIDES,
     DEFAULTS(compare_options, .shown = COMPARISON_DEFAULTS),
@@ -217,20 +217,20 @@ static exit_code duet(void *context, const cli_call *call)
 }
 
 static const cli_option duet_table[] = {
-    {"base", "OLD.so", "the build to compare with", OPTION_TEXT, offsetof(duet_options, base)},
-    {"new", "NEW.so", "the build in question", OPTION_TEXT, offsetof(duet_options, new)},
+    {"base", "OLD.so", "the old build", OPTION_TEXT, offsetof(duet_options, base)},
+    {"new", "NEW.so", "the new build", OPTION_TEXT, offsetof(duet_options, new)},
     {"operation", "layernorm|rmsnorm|all",
-     "what is computed (default: that of --conventions, or layernorm)", OPTION_TEXT,
+     "operation (default: that of --conventions, else layernorm)", OPTION_TEXT,
      offsetof(duet_options, request.operation)},
-    {"kernels", "GLOB,...", "only these kernels: names or labels", OPTION_LIST,
+    {"kernels", "GLOB,...", "only kernels with such a name or label", OPTION_LIST,
      offsetof(duet_options, request.kernels)},
     {"conventions", "C,...", "the first is timed; all are judged (default: all presets)",
      OPTION_RAW, offsetof(duet_options, request.conventions)},
     {"dtypes", "f32,...", "f32, f64, bf16, f16 (default: all)", OPTION_LIST,
      offsetof(duet_options, request.dtypes)},
-    {"shapes", "ROWSxHIDDEN,...", "instead of the quick plan's", OPTION_LIST,
+    {"shapes", "ROWSxHIDDEN,...", "these shapes instead of the quick plan's", OPTION_LIST,
      offsetof(duet_options, request.shapes)},
-    {"inputs", "FAMILY,...", "judge on these only: families or files of tensors", OPTION_LIST,
+    {"inputs", "FAMILY,...", "judge on these only: input families, tensor files", OPTION_LIST,
      offsetof(duet_options, request.inputs)},
     CACHE_OPTION("hot,cold,in-place,read", OPTION_LIST, duet_options, request.caches),
     TIME_ON_OPTION(duet_options, request.time_on),
@@ -239,22 +239,22 @@ static const cli_option duet_table[] = {
     COMPARISON_OPTIONS(duet_options, shown),
     {"time", "S", "at most about S seconds for each kernel and shape (default: 30)", OPTION_SECONDS,
      offsetof(duet_options, seconds)},
-    {"seed", "N", "of inputs, order and placement (default: 1)", OPTION_COUNT,
+    {"seed", "N", "seed of inputs, order and placement (default: 1)", OPTION_COUNT,
      offsetof(duet_options, request.seed)},
     DEADLINE_OPTION(duet_options, deadline, 10),
 };
 
 const cli_command command_duet = {
     .name = "duet",
-    .brief = "two builds of a kernel library, old against new, interleaved",
+    .brief = "compare two builds of a kernel library, timed in alternation",
     .usage = "--base OLD.so --new NEW.so [OPTION...]",
     .example = "duet --base old.so --new new.so",
     .summary = "Times two builds of a kernel library (or plugins) in one process, in alternation:\n"
                "what became slower or faster, and whether any bit changed.",
-    .details = "Exit code: 0 fine; 1 a kernel is slower, confirmed; 2 usage; 3 inconclusive; 4\n"
-               "something is missing (OLD has it and NEW has not) or nothing can be compared; 5\n"
-               "accuracy violation; 6 a kernel of NEW failed; 7 files or environment; 130\n"
-               "interrupted.",
+    .details =
+        "Exit code: 0 fine; 1 a kernel is slower, confirmed; 2 usage; 3 inconclusive; 4 NEW\n"
+        "lacks a case that OLD has, or nothing can be compared; 5 a kernel is less accurate;\n"
+        "6 a kernel of NEW failed; 7 a file or the environment failed; 130 interrupted.",
     OPTIONS(duet_table),
     DEFAULTS(duet_options, .request = {.name = "quick", .seed = 1}, .shown = COMPARISON_DEFAULTS,
              .seconds = 30, .deadline = 10),

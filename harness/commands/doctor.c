@@ -28,8 +28,7 @@ static void remove_runs(const char *database, const char *words, const output_fi
     int64_t removed = store_remove_runs(store, first, last);
     store_close(store);
     if (removed == 0)
-        die(EXIT_CODE_ENVIRONMENT,
-            "%s: no run %lld to %lld: lnbench list runs shows those there are", database,
+        die(EXIT_CODE_ENVIRONMENT, "%s: has no run %lld to %lld: see lnbench list runs", database,
             (long long)first, (long long)last);
     output_line(out, "removed %lld runs", (long long)removed);
 }
@@ -313,11 +312,11 @@ static exit_code doctor(void *context, const cli_call *call)
 }
 
 static const cli_option options[] = {
-    {"facts", NULL, "also what is fine, notes, and the facts of the machine", OPTION_FLAG,
+    {"facts", NULL, "show what is fine, notes and the machine's facts too", OPTION_FLAG,
      offsetof(doctor_options, facts)},
-    {"noise", NULL, "measure and store the smallest change that is seen on this machine",
-     OPTION_FLAG, offsetof(doctor_options, noise)},
-    {"time", "S", "of --noise: about how long it may take (default: 60)", OPTION_SECONDS,
+    {"noise", NULL, "measure and store the smallest change visible on this machine", OPTION_FLAG,
+     offsetof(doctor_options, noise)},
+    {"time", "S", "with --noise: measure for about S seconds (default: 60)", OPTION_SECONDS,
      offsetof(doctor_options, seconds)},
     {"store", NULL, "check the whole result store, and say how large it is", OPTION_FLAG,
      offsetof(doctor_options, store)},
@@ -329,14 +328,14 @@ static const cli_option options[] = {
 
 const cli_command command_doctor = {
     .name = "doctor",
-    .brief = "how far timings here can be trusted; --noise, --store",
+    .brief = "check this machine for trustworthy timings, and the store",
     .usage = "[OPTION...]",
     .example = "doctor --facts",
     .summary = "Says how far timings on this machine can be trusted, and what to do about it. It\n"
                "times the same work again and again for half a second.",
-    .details = "Exit code: 0 fine; 2 usage; 3 timings here cannot be trusted (the same work more\n"
-               "than 10 % apart, or other work on its CPU); 7 --store: the file is damaged; 130\n"
-               "interrupted (--noise stores nothing then).",
+    .details = "Exit code: 0 fine; 2 usage; 3 timings here cannot be trusted (repeated work\n"
+               "differs by over 10 %, or other work uses the CPU); 7 the store is damaged; 130\n"
+               "interrupted (--noise then stores nothing).",
     OPTIONS(options),
     .size = sizeof(doctor_options),
     .body = doctor,

@@ -97,8 +97,8 @@ static void take_input(arena *memory, const tensor_array *arrays, const char *co
         if (is_parameter(what, i)) {
             tensor_is_finite(array, paths[i], option_of(i));
             if (input->parameters && array->elements != input->parameters)
-                die(EXIT_CODE_USAGE, "%s (--%s): %zu elements; %zu were expected, as gamma has",
-                    paths[i], option_of(i), array->elements, input->parameters);
+                die(EXIT_CODE_USAGE, "%s (--%s): has %zu elements, but gamma has %zu", paths[i],
+                    option_of(i), array->elements, input->parameters);
             input->parameters = array->elements;
             input->param = array->dtype;
         }
@@ -198,8 +198,8 @@ static void read_parameter(eval_state *state, const tensor_request *like, size_t
     if (length > 1 && !is_gradient)
         tensor_broadcast(&state->memory, &state->arrays[ROLE_X], array, path, option);
     if (array->elements != length)
-        die(EXIT_CODE_USAGE, "%s (--%s): %zu elements; %zu were expected", path, option,
-            array->elements, length);
+        die(EXIT_CODE_USAGE, "%s (--%s): has %zu elements, but this convention needs %zu", path,
+            option, array->elements, length);
     if (!is_gradient)
         tensor_is_finite(array, path, option);
     tensor_convert(&state->memory, array, state->param, "the type of parameters here", path,
@@ -217,7 +217,7 @@ static void read_tensors(eval_state *state)
     tensor_axes axes;
     if (options->dtype && dtype_from_name(options->dtype, &said) && kernel &&
         said != kernel->storage)
-        die(EXIT_CODE_USAGE, "--dtypes %s: kernel %s takes %s", options->dtype, kernel->name,
+        die(EXIT_CODE_USAGE, "--dtypes %s: kernel %s takes only %s", options->dtype, kernel->name,
             dtype_name(kernel->storage));
     tensor_axes_parse(options->axis, &axes);
     if (options->input) {
@@ -531,17 +531,17 @@ static void check_options(const eval_options *options)
     if (any != (options->paths[FILE_DY] != NULL))
         die(EXIT_CODE_USAGE, "--dy FILE and one of --dx, --dgamma and --dbeta go together");
     if (any && (ways || options->input || options->paths[ROLE_RESIDUAL] || options->out))
-        die(EXIT_CODE_USAGE, "--dy: goes with --x and --gamma, and judges gradients alone");
+        die(EXIT_CODE_USAGE, "--dy judges gradients only: give no y, residual, kernel or --out");
     if (!options->paths[ROLE_X] == !options->input)
         die(EXIT_CODE_USAGE, "%s",
-            options->paths[ROLE_X] ? "choose --x or --input, not both"
-                                   : "--x FILE is missing, or --input FAMILY");
+            options->paths[ROLE_X] ? "choose --x or --inputs, not both"
+                                   : "--x FILE or --inputs FAMILY is missing");
     if (options->input && options->axis)
-        die(EXIT_CODE_USAGE, "--inputs: has rows: leave out --axis");
+        die(EXIT_CODE_USAGE, "--inputs generates rows: leave out --axis");
     for (size_t i = 0; i < ROLES_MOST && options->input; i++)
         if (options->paths[i])
             die(EXIT_CODE_USAGE,
-                "--inputs: brings its own parameters, and has no residual and no y");
+                "--inputs generates all tensors: leave out gamma, beta, residual and y");
     if (ways != 1 && !any)
         die(EXIT_CODE_USAGE, "choose one of --kernels NAME, --reference, --y FILE and --dy FILE");
     if (options->dtype && !dtype_from_name(options->dtype, &type))
@@ -561,7 +561,7 @@ static exit_code run_eval(void *context, const cli_call *call)
     const char *word = kernel_words_convention(&state.kernels, &words, options->convention);
     state.convention = convention_named(word);
     if (options->paths[FILE_DY] && state.convention.operation != LN_OPERATION_LAYERNORM)
-        die(EXIT_CODE_USAGE, "--dy: gradients of layernorm are known, not of %s",
+        die(EXIT_CODE_USAGE, "--dy judges gradients of layernorm only, not of %s",
             operations[state.convention.operation]->name);
     if (options->kernel)
         state.kernel = kernel_meant(&state.kernels, options->kernel);
@@ -575,42 +575,42 @@ static exit_code run_eval(void *context, const cli_call *call)
 }
 
 static const cli_option eval_table[] = {
-    {"x", "FILE", "the rows; the last axis is hidden", OPTION_TEXT,
+    {"x", "FILE", "tensor to normalise; a row is its last axis", OPTION_TEXT,
      offsetof(eval_options, paths[ROLE_X])},
-    {"inputs", "FAMILY", "rows of a family instead, with its parameters", OPTION_TEXT,
+    {"inputs", "FAMILY", "generate rows and parameters of this family instead", OPTION_TEXT,
      offsetof(eval_options, input)},
-    {"shapes", "ROWSxHIDDEN", "of such rows (default: 18x768)", OPTION_TEXT,
+    {"shapes", "ROWSxHIDDEN", "with --inputs: shape (default: 18x768)", OPTION_TEXT,
      offsetof(eval_options, shape)},
-    {"seed", "N", "of such rows (default: 1)", OPTION_COUNT, offsetof(eval_options, seed)},
-    {"residual", "FILE", "is added to x first, rounded to the element type", OPTION_TEXT,
+    {"seed", "N", "with --inputs: seed (default: 1)", OPTION_COUNT, offsetof(eval_options, seed)},
+    {"residual", "FILE", "add this to x first; the sum is rounded to x's type", OPTION_TEXT,
      offsetof(eval_options, paths[ROLE_RESIDUAL])},
     {"gamma", "FILE", "gamma, if the convention has one", OPTION_TEXT,
      offsetof(eval_options, paths[ROLE_GAMMA])},
     {"beta", "FILE", "beta, if the convention has one", OPTION_TEXT,
      offsetof(eval_options, paths[ROLE_BETA])},
-    {"conventions", "C", "preset or list (default: torch; of RMSNorm torch-rms)", OPTION_TEXT,
+    {"conventions", "C", "preset or list (default: torch; for RMSNorm torch-rms)", OPTION_TEXT,
      offsetof(eval_options, convention)},
     {"kernels", "NAME", "the kernel to run: its name or label", OPTION_TEXT,
      offsetof(eval_options, kernel)},
-    {"reference", NULL, "take the certified reference instead", OPTION_FLAG,
+    {"reference", NULL, "compute y with the certified reference", OPTION_FLAG,
      offsetof(eval_options, reference)},
-    {"y", "FILE", "judge this output, made elsewhere, instead", OPTION_TEXT,
+    {"y", "FILE", "judge this output of another program", OPTION_TEXT,
      offsetof(eval_options, paths[ROLE_Y])},
-    {"dy", "FILE", "judge the gradients of a loss whose gradient by y this is", OPTION_TEXT,
+    {"dy", "FILE", "the gradient of a loss by y: judge gradients instead", OPTION_TEXT,
      offsetof(eval_options, paths[FILE_DY])},
-    {"dx", "FILE", "with --dy: the gradient by x", OPTION_TEXT,
+    {"dx", "FILE", "with --dy: judge this gradient by x", OPTION_TEXT,
      offsetof(eval_options, paths[FILE_DX])},
-    {"dgamma", "FILE", "with --dy: the gradient by gamma", OPTION_TEXT,
+    {"dgamma", "FILE", "with --dy: judge this gradient by gamma", OPTION_TEXT,
      offsetof(eval_options, paths[FILE_DGAMMA])},
-    {"dbeta", "FILE", "with --dy: the gradient by beta", OPTION_TEXT,
+    {"dbeta", "FILE", "with --dy: judge this gradient by beta", OPTION_TEXT,
      offsetof(eval_options, paths[FILE_DBETA])},
     {"out", "FILE.npy", "write the output, in the shape of x", OPTION_TEXT,
      offsetof(eval_options, out)},
-    {"axis", "A,...", "the axes of a row (default: -1)", OPTION_TEXT, offsetof(eval_options, axis)},
-    {"dtypes", "TYPE", "bf16 where that is what u2 files hold; else as --x says", OPTION_TEXT,
+    {"axis", "A,...", "axes of a row (default: -1)", OPTION_TEXT, offsetof(eval_options, axis)},
+    {"dtypes", "TYPE", "element type; u2 files need bf16 (default: x's type)", OPTION_TEXT,
      offsetof(eval_options, dtype)},
     PLUGIN_OPTION(eval_options, plugins),
-    {"max-row-ulp", "X", "above it the output fails (inaccurate)", OPTION_REAL,
+    {"max-row-ulp", "X", "an output with a larger error fails", OPTION_REAL,
      offsetof(eval_options, max_row_ulp)},
     DEADLINE_OPTION(eval_options, deadline, 60),
     OUTPUT_OPTIONS(eval_options, printed),
@@ -618,18 +618,18 @@ static const cli_option eval_table[] = {
 
 const cli_command command_eval = {
     .name = "eval",
-    .brief = "a kernel, or the reference, on your own tensors",
+    .brief = "run a kernel or the reference on your tensors; judge an output",
     .usage = "--x FILE | --inputs FAMILY [OPTION...]",
     .example = "eval --x x.npy --y y.npy --conventions torch",
     .summary = "Runs a kernel, or the reference, on your tensors and prints every error metric.",
     .details =
         "FILE is FILE.npy, FILE.npz:NAME or FILE.safetensors:NAME, of f4, f8, f2 or bf16\n"
         "(docs/inputs.md). An output of your own (--y), or of a plugin without a proven\n"
-        "bound, fails (inaccurate) if no order of summation explains its error, or if the\n"
-        "error exceeds --max-row-ulp (docs/conformance.md). `function` names what made a\n"
-        "wrong output, as lnbench fingerprint finds it.\n"
-        "Exit code: 0 fine; 2 usage; 3 not judged: nothing can be said; 5 wrong; 6 the kernel\n"
-        "failed; 7 files or environment, or a kernel that cannot run here.",
+        "bound, fails if no order of summation explains its error, or if the error is above\n"
+        "that of --max-row-ulp (docs/conformance.md). Of a wrong output, `function` names the\n"
+        "function that made it, as lnbench fingerprint does.\n"
+        "Exit code: 0 fine; 2 usage; 3 the output cannot be judged; 5 the output is wrong; 6\n"
+        "the kernel failed; 7 a file or the environment failed, or the kernel cannot run here.",
     OPTIONS(eval_table),
     DEFAULTS(eval_options, .shape = "18x768", .seed = 1, .max_row_ulp = INFINITY, .deadline = 60),
     .body = run_eval,
@@ -697,7 +697,7 @@ static void print_none(const fingerprint_input *input, const fingerprint_found *
                                             : "; if the black box has gamma or beta, give them");
     output_line(out, "Rows 0 to %zu rule out every candidate over the last axis", found->last_row);
     if (input->digits == FINGERPRINT_EXACT && count >= ENOUGH && digits > 0 && digits <= MOST)
-        output_line(out, "y looks rounded to %d decimals: ask with --digits %d", digits, digits);
+        output_line(out, "y looks rounded to %d decimals: add --digits %d", digits, digits);
 }
 
 /* The answer in sentences, and the row that would tell more. */
@@ -715,8 +715,8 @@ static void print_answer(const fingerprint_input *input, const fingerprint_found
                 found->rows == 1 ? "" : "s", hidden, form, found->tried);
     if (found->told < found->rows && found->answer != ANSWER_NONE)
         output_line(out,
-                    "%zu of the rows say nothing: rounding may take their whole sums, or x is "
-                    "not finite there",
+                    "%zu of the rows are not used: rounding may decide their sums, or x is not "
+                    "finite there",
                     found->rows - found->told);
     if (found->answer == ANSWER_NONE)
         print_none(input, found, out);
@@ -797,41 +797,41 @@ static exit_code find_and_print(void *context, const cli_call *call)
 }
 
 static const cli_option fingerprint_table[] = {
-    {"x", "FILE", "what went in, of any shape; the last axis is hidden", OPTION_TEXT,
+    {"x", "FILE", "the input, of any shape; a row is its last axis", OPTION_TEXT,
      offsetof(fingerprint_options, paths[ROLE_X])},
-    {"y", "FILE", "what came out, in the shape of x", OPTION_TEXT,
+    {"y", "FILE", "the output, in the shape of x", OPTION_TEXT,
      offsetof(fingerprint_options, paths[ROLE_Y])},
-    {"gamma", "FILE", "gamma, if there was one: one element, or those of an axis", OPTION_TEXT,
+    {"gamma", "FILE", "gamma, if there was one: one number, or one for each column", OPTION_TEXT,
      offsetof(fingerprint_options, paths[ROLE_GAMMA])},
-    {"beta", "FILE", "beta, if there was one, as gamma", OPTION_TEXT,
+    {"beta", "FILE", "beta, if there was one, likewise", OPTION_TEXT,
      offsetof(fingerprint_options, paths[ROLE_BETA])},
-    {"residual", "FILE", "is added to x first", OPTION_TEXT,
+    {"residual", "FILE", "a tensor that was added to x first", OPTION_TEXT,
      offsetof(fingerprint_options, paths[ROLE_RESIDUAL])},
-    {"dtypes", "bf16", "the type that u2 files hold (other files say it)", OPTION_TEXT,
+    {"dtypes", "bf16", "files of u2 hold bf16 (other files say their type)", OPTION_TEXT,
      offsetof(fingerprint_options, dtype)},
-    {"digits", "D", "y was printed to D decimals", OPTION_COUNT,
+    {"digits", "D", "y was printed with D decimals", OPTION_COUNT,
      offsetof(fingerprint_options, digits)},
-    {"x-digits", "D", "x was printed to D decimals (default: found from x and y)", OPTION_COUNT,
+    {"x-digits", "D", "x was printed with D decimals (default: found from x and y)", OPTION_COUNT,
      offsetof(fingerprint_options, x_digits)},
-    {"probe", "FILE.npy", "write one more row that tells the candidates apart best", OPTION_TEXT,
+    {"probe", "FILE.npy", "write one more row, which tells the candidates apart best", OPTION_TEXT,
      offsetof(fingerprint_options, probe)},
     OUTPUT_OPTIONS(fingerprint_options, printed),
 };
 
 const cli_command command_fingerprint = {
     .name = "fingerprint",
-    .brief = "which function made this output?",
+    .brief = "find the function that made an output",
     .usage = "--x FILE --y FILE [OPTION...]",
     .example = "fingerprint --x x.npy --y y.npy",
     .summary =
-        "Which function made this output? Tries LayerNorm and RMSNorm under every convention.",
+        "Finds the function that made an output: LayerNorm or RMSNorm under every convention.",
     .details =
         "FILE is FILE.npy, FILE.npz:NAME or FILE.safetensors:NAME, of f4, f8, f2 or bf16\n"
         "(docs/inputs.md). Other axes, other uses of gamma and beta, and other places to\n"
-        "round are tried too. The answer is one function, several that explain y (open), or\n"
-        "none. The function that made y is never left out if it is among the candidates,\n"
-        "whose eps is at most 1/64 (docs/conventions.md).\n"
-        "Exit code: 0 named; 2 usage; 3 open; 5 none; 7 files or environment.",
+        "round are tried too. The answer is one function, several, or none. A function that\n"
+        "may have made y is never excluded if it is a candidate; candidates have an eps of at\n"
+        "most 1/64 (docs/conventions.md).\n"
+        "Exit code: 0 one function; 2 usage; 3 several explain y; 5 none does; 7 a file.",
     OPTIONS(fingerprint_table),
     DEFAULTS(fingerprint_options, .digits = NOT_GIVEN, .x_digits = NOT_GIVEN),
     .body = find_and_print,

@@ -29,7 +29,7 @@ static exit_code export_run(void *context, const cli_call *call)
             options->database);
     store_run(store, run); /* it is there */
     if (whole && !options->out)
-        die(EXIT_CODE_USAGE, "--format db: --out FILE is missing (run.db, run.db.xz)");
+        die(EXIT_CODE_USAGE, "--format db needs --out FILE, such as run.db or run.db.xz");
     if (whole)
         run_file_make(options->database, run, packed ? PACK_SMALL : PACK_NOT, &bytes);
     else
@@ -44,18 +44,18 @@ static exit_code export_run(void *context, const cli_call *call)
 }
 
 static const cli_option export_table[] = {
-    {"format", "db" EXPORT_NAMES, "json: Google Benchmark's schema (default)", OPTION_TEXT,
+    {"format", "db" EXPORT_NAMES, "file format (default: json, Google Benchmark's)", OPTION_TEXT,
      offsetof(export_options, format)},
-    {"run", "N", "which run (default: the latest; lnbench list runs)", OPTION_COUNT,
+    {"run", "N", "the run to export (default: the latest; see list runs)", OPTION_COUNT,
      offsetof(export_options, run)},
-    {"out", "FILE", "write there, not to standard output", OPTION_TEXT,
+    {"out", "FILE", "write to FILE, not to standard output", OPTION_TEXT,
      offsetof(export_options, out)},
     STORE_OPTION(export_options, database),
 };
 
 const cli_command command_export = {
     .name = "export",
-    .brief = "a stored run as a database, JSON, TSV or CSV",
+    .brief = "write a stored run as a database, JSON, TSV or CSV",
     .usage = "[OPTION...]",
     .example = "export --format tsv --out run.tsv",
     .summary = "Writes a stored run in a format that other programs read.",
@@ -94,7 +94,7 @@ static exit_code import(void *context, const cli_call *call)
     const import_options *options = context;
     const output_file out = output_standard();
     if (call->operands->count == 0)
-        die(EXIT_CODE_USAGE, "FILE... is missing: runs exported by lnbench export --format db");
+        die(EXIT_CODE_USAGE, "FILE... is missing: name runs that lnbench export --format db wrote");
     make_parent_directory(options->database);
     for (size_t i = 0; i < call->operands->count; i++)
         import_file(call->operands->words[i], options->database, &out);
@@ -107,15 +107,15 @@ static const cli_option import_table[] = {
 
 const cli_command command_import = {
     .name = "import",
-    .brief = "exported runs of other machines into the store",
+    .brief = "copy exported runs of other machines into the store",
     .usage = "FILE... [--db FILE]",
     .example = "import run.db.xz",
     .summary =
         "Copies runs into the store: exported ones (run.db, run.db.xz), those in a page, or\n"
         "all of another store. A run that is there already is left out.",
     .details =
-        "Exit code: 0 fine, also where all were there already; 2 usage; 7 a file or the store\n"
-        "cannot be used: of a bad file nothing is imported, and the files before it are.",
+        "Exit code: 0 fine, also if every run was there already; 2 usage; 7 a file or the store\n"
+        "cannot be used. Nothing is imported of a bad file or of the files after it.",
     OPTIONS(import_table),
     .most_operands = 4096,
     .size = sizeof(import_options),

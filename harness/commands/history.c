@@ -117,8 +117,8 @@ static void find_measure(const char *name, measure *found, char value[96])
     *found = at < SPEEDS ? speeds[at] : (measure){name, value, "NULL", "NULL"};
     if (!(at < known))
         die(EXIT_CODE_USAGE,
-            "--measure %.60s: time_ns, gbps, copy_ratio, cycles, instructions or an error "
-            "metric was expected%s",
+            "invalid --measure '%.60s': choose time_ns, gbps, copy_ratio, cycles, "
+            "instructions or an error metric%s",
             name, did_you_mean(name, names, known, meant));
 }
 
@@ -357,29 +357,29 @@ static exit_code history(void *context, const cli_call *call)
 static const cli_option options[] = {
     {"measure", "NAME", "copy_ratio (default), time_ns, gbps, cycles, instructions, an error",
      OPTION_TEXT, offsetof(history_options, measure)},
-    {"kernels", "GLOB,...", "only these kernels: names or labels", OPTION_LIST,
+    {"kernels", "GLOB,...", "only kernels with such a name or label", OPTION_LIST,
      offsetof(history_options, kernels)},
-    {"conventions", "C", "only these; may be given again", OPTION_RAW,
+    {"conventions", "C", "only this convention; may be given again", OPTION_RAW,
      offsetof(history_options, conventions)},
     {"shapes", "ROWSxHIDDEN,...", "only these shapes", OPTION_LIST,
      offsetof(history_options, shapes)},
-    {"inputs", "FAMILY,...", "these inputs (default: normal)", OPTION_LIST,
+    {"inputs", "FAMILY,...", "only these inputs (default: normal)", OPTION_LIST,
      offsetof(history_options, inputs)},
     {"cache", "hot,cold,in-place,read", "only these cache states", OPTION_LIST,
      offsetof(history_options, caches)},
     {"all", NULL, "show every series", OPTION_FLAG, offsetof(history_options, all)},
     OUTPUT_OPTIONS(history_options, printed),
-    {"out", "DIR", "draw history_N.svg and .png there, one for each machine", OPTION_TEXT,
+    {"out", "DIR", "draw history_N.svg and .png in DIR, one for each machine", OPTION_TEXT,
      offsetof(history_options, out)},
     STORE_OPTION(history_options, database),
 };
 
 const cli_command command_history = {
     .name = "history",
-    .brief = "a measure over the stored runs, with its change points",
+    .brief = "show a measure over the stored runs, with its change points",
     .usage = "[OPTION...]",
     .example = "history --kernels 'library*' --out charts",
-    .summary = "Shows how a measure changed over the stored runs, by commit (E-divisive, 5 %).",
+    .summary = "Shows a measure over the stored runs and where it changed (E-divisive, 5 %).",
     .details =
         "Runs of different machines are never mixed. Text and Markdown have a line for each\n"
         "case, TSV, CSV and JSON have a line for each run of it.\n"

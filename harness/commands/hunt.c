@@ -158,15 +158,15 @@ static exit_code run_hunt(void *context, const cli_call *call)
 static const cli_option options[] = {
     {"kernels", "NAME", "the kernel to hunt: its name or label", OPTION_TEXT,
      offsetof(hunt_options, kernel)},
-    {"conventions", "C", "preset or list (default: torch; of RMSNorm torch-rms)", OPTION_TEXT,
+    {"conventions", "C", "preset or list (default: torch; for RMSNorm torch-rms)", OPTION_TEXT,
      offsetof(hunt_options, convention)},
     {"hidden", "N", "length of the rows (default: 64)", OPTION_COUNT,
      offsetof(hunt_options, hidden)},
-    {"time", "S", "as many climbs as S seconds allow (default: 54 climbs)", OPTION_SECONDS,
+    {"time", "S", "climb for about S seconds (default: 54 climbs)", OPTION_SECONDS,
      offsetof(hunt_options, seconds)},
-    {"seed", "N", "of starts, steps and parameters (default: 1)", OPTION_COUNT,
+    {"seed", "N", "seed of starts, steps and parameters (default: 1)", OPTION_COUNT,
      offsetof(hunt_options, seed)},
-    {"out", "FILE", "where to (default: a name in hunts beside --db)", OPTION_TEXT,
+    {"out", "FILE", "write to FILE (default: a name in hunts/ beside --db)", OPTION_TEXT,
      offsetof(hunt_options, out)},
     STORE_OPTION(hunt_options, database),
     PLUGIN_OPTION(hunt_options, plugins),
@@ -181,13 +181,13 @@ const cli_command command_hunt = {
     .example = "hunt --kernels two_pass_f32_avx2 --time 60",
     .summary = "Searches for the rows on which a kernel is worst.",
     .details =
-        "Hill climbing over the bits of a row of the kernel's type, from rows of each input\n"
-        "family in turn. The file is written after each climb, and on Ctrl-C. lnbench replay\n"
-        "FILE runs the rows again; lnbench run --inputs worst:FILE judges kernels on them. To\n"
-        "use several processes or machines, give each another --seed, and join the files.\n"
-        "Exit code: 0 fine; 2 usage; 5 a row breaks the kernel's bound or has a wrong class\n"
-        "that the kernel does not declare; 6 the kernel failed; 7 files or environment; 130\n"
-        "interrupted.",
+        "The search is hill climbing over the bits of a row, from rows of each input family in\n"
+        "turn. The file is written after each climb, and on Ctrl-C. lnbench replay FILE runs\n"
+        "the rows again; lnbench run --inputs worst:FILE judges kernels on them. To use several\n"
+        "processes or machines, give each another --seed and concatenate the files.\n"
+        "Exit code: 0 fine; 2 usage; 5 a row breaks the kernel's bound, or gives NaN or infinity\n"
+        "in place of a number, or the reverse, and the kernel does not declare it; 6 the kernel\n"
+        "failed; 7 a file or the environment failed; 130 interrupted.",
     OPTIONS(options),
     DEFAULTS(hunt_options, .hidden = 64, .seed = 1, .deadline = 10),
     .body = run_hunt,

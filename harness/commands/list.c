@@ -185,9 +185,7 @@ static exit_code list(void *context, const cli_call *call)
     const size_t found = word_find(what, WORDS(names));
     if (found == sizeof lists / sizeof *lists)
         die(EXIT_CODE_USAGE,
-            "nothing called '%.60s' to list%s: there are kernels, conventions, inputs, models, "
-            "plugins "
-            "and runs",
+            "cannot list '%.60s'%s: choose kernels, conventions, inputs, models, plugins or runs",
             what, did_you_mean(what, WORDS(names), meant));
     relation_print(lists[found](options), out);
     for (size_t i = 0; lists[found] == list_kernels && i < sizeof words / sizeof *words; i++)
@@ -198,7 +196,7 @@ static exit_code list(void *context, const cli_call *call)
 static const cli_option options[] = {
     PLUGIN_OPTION(list_options, plugins),
     {"operation", "layernorm|rmsnorm|all",
-     "of kernels, conventions, models (kernels: default layernorm)", OPTION_TEXT,
+     "list this operation's only (kernels: default layernorm)", OPTION_TEXT,
      offsetof(list_options, operation)},
     STORE_OPTION(list_options, database),
     OUTPUT_OPTIONS(list_options, printed),
@@ -206,10 +204,10 @@ static const cli_option options[] = {
 
 const cli_command command_list = {
     .name = "list",
-    .brief = "kernels, conventions, inputs, models, plugins, runs",
+    .brief = "list kernels, conventions, inputs, models, plugins, runs",
     .usage = usage,
     .example = "list kernels --operation rmsnorm",
-    .summary = "Lists what there is to measure, or what was measured.",
+    .summary = "Lists what lnbench can measure, or the stored runs.",
     OPTIONS(options),
     .most_operands = 1,
     .size = sizeof(list_options),

@@ -18,14 +18,14 @@
 
 static void print_help(FILE *file)
 {
-    fputs("lnbench tells how fast each LayerNorm kernel is and how wrong, from the same run.\n\n"
+    fputs("lnbench measures how fast and how accurate LayerNorm and RMSNorm kernels are.\n\n"
           "Usage: lnbench SUBCOMMAND [OPTION...]\n   or: lnbench SUBCOMMAND --help\n\n",
           file);
     for (size_t i = 0; i < command_count; i++)
-        fprintf(file, "  %-10s  %s\n", commands[i]->name, commands[i]->brief);
+        fprintf(file, "  %-11s  %s\n", commands[i]->name, commands[i]->brief);
     fputs("\nExit codes: 0 fine, 1 regression, 2 usage, 3 inconclusive, 4 not comparable,\n"
-          "5 accuracy violation or a budget that nothing meets, 6 a kernel failed,\n"
-          "7 environment or I/O, 130 interrupted, 141 the reader of standard output went away.\n",
+          "5 accuracy failure or no kernel within the budget, 6 a kernel failed,\n"
+          "7 environment or I/O, 130 interrupted, 141 standard output was closed.\n",
           file);
 }
 

@@ -98,8 +98,8 @@ static void set_option(const cli_option *option, const char *value, char *option
     case OPTION_LIST:
         if (value[0] == '\0' || strstr(value, ",,") || value[0] == ',' ||
             value[strlen(value) - 1] == ',')
-            die(EXIT_CODE_USAGE, "--%s '%.200s': %s; %s was expected", name, value,
-                value[0] ? "an empty part between commas" : "nothing there", option->argument);
+            die(EXIT_CODE_USAGE, "invalid --%s '%.200s': %s: write %s", name, value,
+                value[0] ? "an empty part between commas" : "it is empty", option->argument);
         word_list_split(target, value);
         break;
     case OPTION_RAW:
@@ -190,7 +190,7 @@ void command_print_help(const cli_command *command, FILE *file)
                  option->argument ? option->argument : "");
         fprintf(file, "  %-29s  %s\n", left, option->help);
     }
-    fprintf(file, "  %-29s  %s\n", "--help", "this text");
+    fprintf(file, "  %-29s  %s\n", "--help", "show this help");
 }
 
 exit_code command_run_with(const cli_command *command, int argc, char **argv)
@@ -237,7 +237,7 @@ static exit_code help(void *context, const cli_call *call)
 
 const cli_command command_help = {
     .name = "help",
-    .brief = "a subcommand's options",
+    .brief = "show the options of a subcommand",
     .usage = "[SUBCOMMAND]",
     .example = "help run",
     .summary = "Shows a subcommand's options, as lnbench SUBCOMMAND --help does.",

@@ -85,22 +85,22 @@ void command_print_help(const cli_command *command, FILE *file);
 /* Of the commands that run kernels. */
 #define PLUGIN_OPTION(type, member)                                                                \
     {                                                                                              \
-        "plugin", "FILE.so", "with a plugin's kernels; may be given again", OPTION_RAW,            \
+        "plugin", "FILE.so", "add the kernels of this plugin; may be given again", OPTION_RAW,     \
             offsetof(type, member)                                                                 \
     }
 #define DEADLINE_OPTION(type, member, preset)                                                      \
     {                                                                                              \
-        "deadline", "S", "seconds until a kernel counts as hung (default: " #preset ")",           \
+        "deadline", "S", "a call that takes over S seconds hangs (default: " #preset ")",          \
             OPTION_SECONDS, offsetof(type, member)                                                 \
     }
 #define CACHE_OPTION(words, kind, type, member)                                                    \
     {                                                                                              \
-        "cache", words, "hot, cold, in-place: y is x, read: y is read next (default: hot)", kind,  \
+        "cache", words, "hot, cold, in-place (y is x), read (y is read next); default: hot", kind, \
             offsetof(type, member)                                                                 \
     }
 #define TIME_ON_OPTION(type, member)                                                               \
     {                                                                                              \
-        "time-on", "FAMILY[+FAMILY...]", "rows to time on, of several in turn (default: normal)",  \
+        "time-on", "FAMILY[+FAMILY...]", "input families to time on, in turn (default: normal)",   \
             OPTION_TEXT, offsetof(type, member)                                                    \
     }
 #define STORE_OPTION(type, member)                                                                 \
@@ -110,12 +110,12 @@ void command_print_help(const cli_command *command, FILE *file);
     }
 #define ALLOW_LOST_OPTION(type, member)                                                            \
     {                                                                                              \
-        "allow-missing", NULL, "what is missing does not change the exit code", OPTION_FLAG,       \
+        "allow-missing", NULL, "missing results do not change the exit code", OPTION_FLAG,         \
             offsetof(type, member)                                                                 \
     }
 /* Of the commands that print a table; the member is an output_file. */
 #define OUTPUT_OPTIONS(type, member)                                                               \
-    {"format", OUTPUT_FORMATS, "how to print it (default: text)", OPTION_FORMAT,                   \
+    {"format", OUTPUT_FORMATS, "output format (default: text)", OPTION_FORMAT,                     \
      offsetof(type, member)},                                                                      \
     {                                                                                              \
         "json", NULL, "the same as --format json", OPTION_JSON, offsetof(type, member)             \

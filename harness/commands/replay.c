@@ -470,7 +470,7 @@ static void replay_file(replay_state *state, const char *path)
     worst_list list = {0};
     worst_list_read(path, &list);
     if (list.count == 0)
-        die(EXIT_CODE_USAGE, "%s: holds no find", path);
+        die(EXIT_CODE_USAGE, "%s: holds no adversarial row", path);
     create_judge(state, 1);
     for (size_t i = 0; i < list.count; i++) {
         const worst_row *find = &list.rows[i];
@@ -509,8 +509,8 @@ static void replay_store(replay_state *state)
         "iii", id, (int64_t)options->id, (int64_t)options->failures);
     if (!options->failures && wanted.rows == 0)
         die(EXIT_CODE_USAGE,
-            "%s: no judged case: one that was only timed, is unsupported or missing has nothing to "
-            "replay",
+            "%s: no judged case: a case that was only timed, or is unsupported or missing, cannot "
+            "be replayed",
             options->database);
     state->descriptors = store_kernels(store, id);
     create_judge(state, run.seed);
@@ -545,7 +545,7 @@ static exit_code replay(void *context, const cli_call *call)
     replay_state state = {.options = options, .rows = relation_create(COLUMNS(columns))};
     interrupt_watch();
     if ((file != NULL) + (options->id > 0) + options->failures > 1 || (file && options->run))
-        die(EXIT_CODE_USAGE, "choose one of --case, --failures and FILE; --run goes with a store");
+        die(EXIT_CODE_USAGE, "choose one of --case, --failures and FILE; FILE takes no --run");
     state.worker = worker_start(options->plugins.words, options->plugins.count, &state.kernels);
     if (file)
         replay_file(&state, file);
@@ -568,12 +568,12 @@ static exit_code replay(void *context, const cli_call *call)
 }
 
 static const cli_option options[] = {
-    {"run", "N", "a stored run (default: the latest)", OPTION_COUNT, offsetof(replay_options, run)},
-    {"case", "ID", "this case, by its number in tables and in exported TSV", OPTION_COUNT,
+    {"run", "N", "stored run (default: the latest)", OPTION_COUNT, offsetof(replay_options, run)},
+    {"case", "ID", "replay this case: tables and exported TSV have its number", OPTION_COUNT,
      offsetof(replay_options, id)},
-    {"failures", NULL, "every case that failed", OPTION_FLAG, offsetof(replay_options, failures)},
+    {"failures", NULL, "replay every failed case", OPTION_FLAG, offsetof(replay_options, failures)},
     PLUGIN_OPTION(replay_options, plugins),
-    {"max-row-ulp", "X", "the limit of the run, where it had one", OPTION_REAL,
+    {"max-row-ulp", "X", "the run's --max-row-ulp, if it had one", OPTION_REAL,
      offsetof(replay_options, max_row_ulp)},
     DEADLINE_OPTION(replay_options, deadline, 60),
     STORE_OPTION(replay_options, database),
@@ -582,17 +582,17 @@ static const cli_option options[] = {
 
 const cli_command command_replay = {
     .name = "replay",
-    .brief = "a stored case, failures, or a file of adversarial rows, bit for bit",
+    .brief = "run a stored case, failures or adversarial rows again, bit for bit",
     .usage = "[FILE | [--run N] [--case ID | --failures]] [OPTION...]",
     .example = "replay --case 51",
     .summary = "Runs a stored case again, bit for bit: the worst one of a run, one by its number,\n"
                "all failures, or the rows of a file (lnbench hunt, reference/worst).",
     .details =
-        "A case is made again from its seed, with all its rows and in every placement. If its\n"
-        "input can no longer be made, its worst row is run alone: the store keeps it.\n"
+        "The input is generated again from its seed, with all its rows and in every placement.\n"
+        "If that is no longer possible, the worst row is run alone; the store keeps it.\n"
         "Exit code: 0 all reproduce (the same bits, error and verdict, whatever the verdict\n"
-        "is); 1 a result differs; 2 usage; 4 a kernel is not here or cannot run here; 7 files\n"
-        "or environment; 130 interrupted.",
+        "is); 1 a result differs; 2 usage; 4 a kernel is missing or cannot run here; 7 a file\n"
+        "or the environment failed; 130 interrupted.",
     OPTIONS(options),
     DEFAULTS(replay_options, .max_row_ulp = INFINITY, .deadline = 60),
     .most_operands = 1,

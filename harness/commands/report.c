@@ -20,7 +20,7 @@ static exit_code report(void *context, const cli_call *call)
     report_options *options = context;
     const char *file = call->operands->count > 0 ? call->operands->words[0] : NULL;
     if (file && !options->verify)
-        die(EXIT_CODE_USAGE, "%s: a file is read by --verify alone", file);
+        die(EXIT_CODE_USAGE, "%s: only report --verify takes a file", file);
     if (options->chart) {
         charts_draw_again(options->chart, options->out, &options->printed);
         return EXIT_CODE_FINE;
@@ -59,17 +59,17 @@ static exit_code report(void *context, const cli_call *call)
 }
 
 static const cli_option options[] = {
-    {"run", "N", "which run (default: the latest of lnbench run; lnbench list runs)", OPTION_COUNT,
+    {"run", "N", "the run (default: the latest of lnbench run; see list runs)", OPTION_COUNT,
      offsetof(report_options, run)},
-    {"out", "DIR", "where charts and page go (default: results/charts)", OPTION_TEXT,
+    {"out", "DIR", "folder of the charts and the page (default: results/charts)", OPTION_TEXT,
      offsetof(report_options, out)},
-    {"draw", "NAME", "draw this chart again from the tables in DIR/data; no run is read",
-     OPTION_TEXT, offsetof(report_options, chart)},
-    {"no-charts", NULL, "the table and the answer only", OPTION_FLAG,
+    {"draw", "NAME", "draw this chart from the tables in DIR/data, without a run", OPTION_TEXT,
+     offsetof(report_options, chart)},
+    {"no-charts", NULL, "print the table and the answer only", OPTION_FLAG,
      offsetof(report_options, no_charts)},
-    {"verify", NULL, "derive every error of the run, or of FILE, again: does it hold?", OPTION_FLAG,
+    {"verify", NULL, "compute every error of the run or FILE again and compare", OPTION_FLAG,
      offsetof(report_options, verify)},
-    {"sample", "N", "of as many errors, drawn at random (default: all)", OPTION_COUNT,
+    {"sample", "N", "with --verify: only N errors, drawn at random", OPTION_COUNT,
      offsetof(report_options, sample)},
     ALLOW_LOST_OPTION(report_options, allow_missing),
     PLUGIN_OPTION(report_options, plugins),
@@ -80,18 +80,18 @@ static const cli_option options[] = {
 
 const cli_command command_report = {
     .name = "report",
-    .brief = "charts and page of a stored run, nothing measured again",
+    .brief = "draw charts and page of a stored run, without measuring",
     .usage = "[OPTION...] [--verify FILE]",
     .example = "report --out page",
     .summary = "Draws the charts and the page of a stored run: HTML and Markdown.",
     .details =
         "Nothing is timed again. --verify computes every error of the run again, on any\n"
-        "machine: all bits must agree, and nothing is stored. FILE is a page or a run that\n"
-        "someone sent you (index.html, run.db, run.db.xz); a page must be what its run draws.\n"
+        "machine, and compares all bits; it stores nothing. FILE is a page or an exported run\n"
+        "(index.html, run.db, run.db.xz). A page must be the one that its run draws.\n"
         "Exit code: 0 fine, or all errors hold; 2 usage; 3 cases are missing, the run did not\n"
         "end, or it is too noisy to say which kernel is fastest; 4 no error could be computed\n"
-        "here; 5 an error or the page does not hold; 7 files or environment, a file was\n"
-        "changed, or gnuplot failed.",
+        "here; 5 an error or the page differs; 7 a file, the environment or gnuplot failed,\n"
+        "or a file was changed.",
     OPTIONS(options),
     .most_operands = 1,
     DEFAULTS(report_options, .out = "results/charts", .sample = UINT64_MAX),

@@ -313,49 +313,49 @@ static exit_code run(void *context, const cli_call *call)
 }
 
 static const cli_option options[] = {
-    {"plan", "quick|default|full", "which cases (default: default)", OPTION_TEXT,
+    {"plan", "quick|default|full", "how much to measure (default: default)", OPTION_TEXT,
      offsetof(run_options, run.request.name)},
     {"operation", "layernorm|rmsnorm|all",
-     "what is computed (default: that of --conventions, or layernorm)", OPTION_TEXT,
+     "operation (default: that of --conventions, else layernorm)", OPTION_TEXT,
      offsetof(run_options, run.request.operation)},
-    {"kernels", "GLOB,...", "only these kernels: names or labels", OPTION_LIST,
+    {"kernels", "GLOB,...", "only kernels with such a name or label", OPTION_LIST,
      offsetof(run_options, run.request.kernels)},
-    {"conventions", "C,...", "only these: presets or lists (lnbench list conventions)", OPTION_RAW,
-     offsetof(run_options, run.request.conventions)},
-    {"dtypes", "f32,...", "f32, f64, bf16, f16 (default: f32; the full plan: all)", OPTION_LIST,
+    {"conventions", "C,...", "only these presets or lists (see lnbench list conventions)",
+     OPTION_RAW, offsetof(run_options, run.request.conventions)},
+    {"dtypes", "f32,...", "f32, f64, bf16, f16 (default: f32; full plan: all)", OPTION_LIST,
      offsetof(run_options, run.request.dtypes)},
     {"shapes", "ROWSxHIDDEN,...", "these shapes instead of the plan's", OPTION_LIST,
      offsetof(run_options, run.request.shapes)},
-    {"inputs", "FAMILY,...", "judge these: families, files of tensors, worst:FILE of a hunt",
+    {"inputs", "FAMILY,...", "judge on these: input families, tensor files, worst:FILE of a hunt",
      OPTION_LIST, offsetof(run_options, run.request.inputs)},
     CACHE_OPTION("hot,cold,in-place,read", OPTION_LIST, run_options, run.request.caches),
     TIME_ON_OPTION(run_options, run.request.time_on),
     {"threads", "T,...", "threads of one call (default: 1)", OPTION_LIST,
      offsetof(run_options, run.request.threads)},
-    {"only", "speed|accuracy", "leave out the other half", OPTION_TEXT,
+    {"only", "speed|accuracy", "measure the speed only, or judge the accuracy only", OPTION_TEXT,
      offsetof(run_options, run.request.only)},
-    {"conformance", "yes|no", "run the conformance tests of kernels without a proof (default: yes)",
+    {"conformance", "yes|no", "test kernels without a proven bound for conformance (default: yes)",
      OPTION_TEXT, offsetof(run_options, conformance)},
     PLUGIN_OPTION(run_options, run.plugins),
-    {"seed", "N", "of inputs and of the order (default: 1)", OPTION_COUNT,
+    {"seed", "N", "seed of inputs and of the order (default: 1)", OPTION_COUNT,
      offsetof(run_options, run.request.seed)},
     {"processes", "P", "worker processes that time each shape (default: the plan's)", OPTION_COUNT,
      offsetof(run_options, run.request.processes)},
-    {"repetitions", "R", "repetitions in each of them (default: the plan's)", OPTION_COUNT,
+    {"repetitions", "R", "repetitions in each process (default: the plan's)", OPTION_COUNT,
      offsetof(run_options, run.request.repetitions)},
-    {"max-row-ulp", "X", "above it a case fails (inaccurate), whatever its bound", OPTION_REAL,
+    {"max-row-ulp", "X", "a case with a larger error fails, even within its bound", OPTION_REAL,
      offsetof(run_options, run.max_row_ulp)},
     DEADLINE_OPTION(run_options, run.deadline, 10),
     {"huge-pages", NULL, "ask for transparent huge pages for timed buffers", OPTION_FLAG,
      offsetof(run_options, run.huge_pages)},
     STORE_OPTION(run_options, run.database),
-    {"out", "DIR", "where charts and the report go (default: results/charts)", OPTION_TEXT,
+    {"out", "DIR", "folder of the charts and the page (default: results/charts)", OPTION_TEXT,
      offsetof(run_options, out)},
-    {"no-charts", NULL, "table only", OPTION_FLAG, offsetof(run_options, no_charts)},
+    {"no-charts", NULL, "draw no charts", OPTION_FLAG, offsetof(run_options, no_charts)},
     ALLOW_LOST_OPTION(run_options, run.allow_missing),
-    {"resume", NULL, "go on with the unfinished run of the same plan", OPTION_FLAG,
+    {"resume", NULL, "continue the unfinished run of the same plan", OPTION_FLAG,
      offsetof(run_options, run.resume)},
-    {"dry-run", NULL, "show the plan, measure nothing", OPTION_FLAG,
+    {"dry-run", NULL, "show the plan and measure nothing", OPTION_FLAG,
      offsetof(run_options, dry_run)},
     RESULT_OPTIONS(run_options, shown),
     OUTPUT_OPTIONS(run_options, printed),
@@ -363,21 +363,20 @@ static const cli_option options[] = {
 
 const cli_command command_run = {
     .name = "run",
-    .brief = "measure and judge kernels, store, table, charts, report",
+    .brief = "measure and judge kernels; print a table, draw charts",
     .usage = "[OPTION...]",
     .example = "run --plan quick --plugin ./mine.so",
-    .summary = "Measures and judges kernels, stores every result, draws the charts.",
+    .summary = "Measures and judges kernels, stores every result and draws charts.",
     .details =
         "Speed is measured on normal rows (or --time-on), under the first convention. Up to\n"
         "18 rows of each shape are judged, on every input and under every convention; a file\n"
         "is judged at its own size. Kernels without a proven bound (plugins, peers, the\n"
-        "library's calls) are judged by the conformance tests too. Options narrow what is\n"
-        "timed and shown. With --only, no kernel is recommended; with --conformance no, no\n"
-        "plugin and no call of the library.\n"
+        "library's calls) go through the conformance tests too. With --only, lnbench\n"
+        "recommends no kernel; with --conformance no, no plugin and no library call.\n"
         "Exit code: 0 fine; 2 usage; 3 the speeds are too noisy to say which kernel is\n"
-        "fastest; 5 a kernel is inaccurate; 6 a kernel crashed, hung or wrote where it must\n"
-        "not; 7 files, environment, charts, or cases are missing; 130 interrupted (--resume\n"
-        "goes on). Peers (docs/choosing.md) never change it.",
+        "fastest; 5 a kernel is inaccurate; 6 a kernel crashed, hung or broke its contract; 7\n"
+        "a file, the environment or a chart failed, or a case has no result; 130 interrupted\n"
+        "(--resume continues). Peers (docs/choosing.md) do not change the exit code.",
     OPTIONS(options),
     DEFAULTS(
         run_options,

@@ -50,7 +50,7 @@ typedef struct result_options {
         {"sort", "speed|error|name", "order of the kernels (default: speed)", OPTION_TEXT,         \
          offsetof(type, member.sort)},                                                             \
     {                                                                                              \
-        "baseline", "RUN", "show the change since this run: its number, previous, a file",         \
+        "baseline", "RUN", "show the change since a run: its number, previous, a file",            \
             OPTION_TEXT, offsetof(type, member.baseline)                                           \
     }
 

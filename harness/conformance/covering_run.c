@@ -27,8 +27,8 @@ static void find_statistics(covering_run *run, const judge_block *block, unsigne
         run->left_out |= given < block->rows ? ROLE_BIT(i) : 0;
         if (run->given & run->left_out & ROLE_BIT(i)) {
             judge_find(findings, VERDICT_INACCURATE,
-                       given > 0 && given < block->rows ? "%s is given for some rows alone"
-                                                        : "%s is given in some calls alone",
+                       given > 0 && given < block->rows ? "%s is given for some rows only"
+                                                        : "%s is given in some calls only",
                        role->name);
             continue;
         }
@@ -42,7 +42,7 @@ static void find_statistics(covering_run *run, const judge_block *block, unsigne
                 has_nan |= isnan(judge->values[column]);
             if (block->hidden > 1 && has_nan)
                 judge_find(findings, VERDICT_WRONG_CLASS,
-                           "row %zu: %s is %.9g, and the row has a NaN", row, role->name, *value);
+                           "row %zu: %s is %.9g, but the row has a NaN", row, role->name, *value);
         }
     }
 }
@@ -196,7 +196,7 @@ void covering_run_conclude(const covering_run *run, case_verdict *verdict)
                     *shared ? ", with " : "", shared, problem.rows, problem.hidden,
                     run->limit.detail);
     } else if (run->declined > 0 && run->judged > 0) {
-        verdict_say(verdict, "declined %zu of %zu problems", run->declined,
+        verdict_say(verdict, "%zu of %zu problems are unsupported", run->declined,
                     run->declined + run->judged);
     }
 }

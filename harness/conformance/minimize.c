@@ -292,7 +292,7 @@ void minimize_fault(covering_run *of, const combination *asked, const faults_see
         const char *detail = strstr(verdict->detail, ": ");
         combination_describe(&in.least, seen->factors, words, sizeof words);
         verdict_say(verdict, "%s, %s%s: %s%s", where, words,
-                    seen->count > 1 ? " as all that are wrong" : "",
+                    seen->count > 1 ? " in every problem that fails" : "",
                     detail ? detail + 2 : verdict->detail,
                     verdict->kind == VERDICT_TIMEOUT ? "" : "; run alone, it passes");
         return;

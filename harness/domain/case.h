@@ -17,9 +17,9 @@
 
 enum { NAME_MAX_LENGTH = 64, CONVENTION_MAX_LENGTH = 128, INPUT_MAX_LENGTH = 256 };
 
-/* What a timed call finds. Hot: the caches as the previous call left them. Cold: caches full of other data. In place,
- * y is x: calls go over copies of x, which are restored when all are used up (worker/child/time.c); its roofs are
- * timed in place, too. */
+/* The state of the caches before a timed call. Hot: as the previous call left them. Cold: full of other data. In place
+ * (y is x): calls run on copies of x, which are restored when all are used up (worker/child/time.c); the copies of
+ * the same bytes, to which kernels are compared, are timed in place too. */
 typedef enum cache_state {
     CACHE_HOT,
     CACHE_COLD,
@@ -36,10 +36,10 @@ enum {
 #undef OPERATION
 };
 
-/* operation x kernel x convention x shape x input x cache state x threads. A roof is a copy of the same bytes, timed
- * like a kernel (roof_names). */
+/* operation x kernel x convention x shape x input x cache state x threads. A "roof" in names is a copy of the same
+ * bytes, which is timed like a kernel (roof_names). */
 typedef struct case_key {
-    ln_operation operation; /* a stored or exported case that names none is a LayerNorm */
+    ln_operation operation; /* LayerNorm, if a stored or exported case names none */
     char kernel[NAME_MAX_LENGTH];
     char convention[CONVENTION_MAX_LENGTH]; /* a preset's name, or the canonical list */
     char input[INPUT_MAX_LENGTH];           /* a family, or a file of tensors */
@@ -49,23 +49,23 @@ typedef struct case_key {
     unsigned threads;
 } case_key;
 
-/* One repetition of one timed case (or roof), as the worker sent it. */
+/* One repetition of a timed case (or copy), as the worker sent it. */
 typedef struct timed_repetition {
     unsigned process;    /* number of the worker process within the run */
     unsigned repetition; /* within that process */
     unsigned order;      /* place in the drawn order of the process */
     uint64_t iterations;
-    double real_ns, cpu_ns;      /* a call */
-    double cycles, instructions; /* that the CPU counted, a call; NaN: it was not asked */
+    double real_ns, cpu_ns;      /* of one call */
+    double cycles, instructions; /* of one call; NaN: not counted */
 } timed_repetition;
 
-/* A speed, summed up from repetitions. All NaN where it was not measured. */
+/* A speed, computed from repetitions. All NaN if it was not measured. */
 typedef struct speed_figures {
     double time_ns, time_lo_ns, time_hi_ns; /* median of a call and its 95 % bootstrap interval */
     double gbps;                            /* bytes of x read and y written / median time */
     double copy_ratio, copy_ratio_lo,
-        copy_ratio_hi;           /* time of the roof / time of the kernel, paired by process */
-    double cycles, instructions; /* the fewest of a call; NaN: not counted */
+        copy_ratio_hi;           /* time of the copy / time of the kernel, paired by process */
+    double cycles, instructions; /* the fewest of any call; NaN: not counted */
     unsigned repetitions, processes;
 } speed_figures;
 #define SPEED_UNKNOWN                                                                              \
@@ -77,27 +77,27 @@ extern const char *const dtype_names[LN_F16 + 1];
 const char *dtype_name(ln_type type); /* "f32", "f64", "bf16", "f16" */
 bool dtype_from_name(const char *name, ln_type *type);
 size_t dtype_size(ln_type type);
-/* Row ULP from which on no digit of an element is right, 2^(p-1) for a type of precision p: f32
- * 2^23, f64 2^52, f16 2^10, bf16 2^7. */
+/* The row ULP from which on no digit of an element is correct: 2^(p-1) for a type of precision p (f32
+ * 2^23, f64 2^52, f16 2^10, bf16 2^7). */
 double dtype_no_digit(ln_type type);
 /* The unit roundoff 2^-p. */
 double unit_roundoff(ln_type type);
-/* Below it numbers are subnormal. */
+/* The smallest normal number. */
 double dtype_least_normal(ln_type type);
 extern const char *const cache_names[CACHE_STATES];
 const char *cache_name(cache_state state);   /* "hot", "cold", "in-place", "read" */
 const char *cache_phrase(cache_state state); /* "hot cache", "cold cache", "in place" */
 bool cache_from_name(const char *name, cache_state *state);
 bool is_roof(const char *kernel);
-/* The roofs, of which the fastest is the roof of a group; and how each is called in tables ("" where
- * it goes without saying) and in words. */
+/* The ways to copy; a group is compared with the fastest one. roof_mark() is the name in tables ("" for the
+ * plain loop), roof_words() the name in sentences. */
 enum { ROOF_COPY, ROOF_COPY_NT, ROOF_COPY_REP, ROOFS };
 extern const char *const roof_names[ROOFS];
 const char *roof_mark(const char *roof);
 const char *roof_words(const char *roof);
 
-/* The name of a conformance test takes the place of the input's: "combinations", "large", ... The first, "", is
- * none; those from "calls" on are only in old runs. */
+/* In the key of a conformance test, the name of the test replaces that of the input: "combinations", "large", ... The
+ * first, "", is no test; those from "calls" on are only in old runs. */
 enum { CHECK_NAMES = 11 };
 extern const char *const check_names[CHECK_NAMES];
 bool is_check(const char *input);
@@ -105,10 +105,10 @@ bool is_check(const char *input);
 bool case_key_equal(const case_key *a, const case_key *b);
 /* Equal keys have equal hashes. */
 uint64_t case_key_hash(const case_key *key);
-/* All but the kernel is the same: cases that are timed in the same rounds. */
+/* Whether the keys differ in the kernel only: such cases are timed in the same rounds. */
 bool case_key_beside(const case_key *a, const case_key *b);
 
-/* Regimes: which cache holds the tables of a call (operation.h: call_bytes()). */
+/* Regimes: the cache that holds x and y of a call (call_bytes() in operation.h). */
 
 typedef enum cache_regime { REGIME_L1, REGIME_L2, REGIME_L3, REGIME_DRAM, REGIMES } cache_regime;
 extern const char *const regime_names[REGIMES]; /* "L1", "L2", "L3", "DRAM" */
@@ -138,25 +138,25 @@ extern const size_t metric_count_all;
 
 double metric_value(const ln_metrics *metrics, const metric_field *field); /* counts as doubles */
 
-/* Metrics of nothing: every real NaN, every count 0. */
+/* Sets every real metric to NaN and every count to 0. */
 void metrics_undefined(ln_metrics *metrics);
 
-/* Cases with what became of them, as the store gives them back: in the order in which they were first
- * stored, and found by their keys. */
+/* Cases with their results as the store returns them, in the order in which they were first stored; an index
+ * finds them by their keys. */
 
 typedef struct stored_case {
-    int64_t id; /* in the database, over all runs: `lnbench replay --case` */
+    int64_t id; /* unique in the database: `lnbench replay --case` */
     case_key key;
     bool judged;
     case_verdict verdict;
     ln_metrics metrics;   /* NaN where not judged */
-    double bound_row_ulp; /* the largest proven bound over the rows judged; infinite: no claim; NaN:
+    double bound_row_ulp; /* the largest proven bound of the judged rows; infinite: no claim; NaN:
                              no bound */
     bool hashed;
-    uint64_t output_hash;          /* of every bit that came out; meaningful where hashed */
+    uint64_t output_hash;          /* of every bit of the output; valid if `hashed` */
     timed_repetition *repetitions; /* owned by the list */
     size_t repetition_count;
-    speed_figures speed; /* what they come to, as far as processes have ended */
+    speed_figures speed; /* computed from the repetitions of finished processes */
 } stored_case;
 
 typedef struct stored_cases {
@@ -165,9 +165,9 @@ typedef struct stored_cases {
     struct case_place *index; /* of the first `indexed` of them */
 } stored_cases;
 
-/* Where a case stands; count: nowhere. Those behind the index are looked at one by one. */
+/* The index of a case; `count`: it is not there. Cases behind the index are searched one by one. */
 size_t stored_cases_find(const stored_cases *cases, const case_key *key);
-/* Brings the index up to all cases there are. */
+/* Adds the remaining cases to the index. */
 void stored_cases_index(stored_cases *cases);
 void stored_cases_free(stored_cases *cases);
 

@@ -1,4 +1,4 @@
-/* What a command requested, what it did and what is missing: the exit code of every gate rests on it.
+/* How many cases a command requested, completed and misses; the exit codes of all commands follow from this.
  *
  *     coverage covered = {.requested = 3, .done = 2};
  *     coverage_lose(&covered, "bravo torch 4x64", "only in base");
@@ -6,9 +6,9 @@
  *     // requested 3, compared 2, missing 1: bravo torch 4x64 (only in base)
  *     coverage_free(&covered);
  *
- * Every case that was requested is one of these: done (there is a result, good or bad), unsupported
- * (its kernel says that it does not take the problem, or this CPU cannot run it), or missing (it
- * could run here and has no result). Missing is never fine.
+ * Every requested case is done (it has a result, good or bad), unsupported (its kernel does not support
+ * the problem, or this CPU cannot run it), or missing (it could run here and has no result). A missing
+ * case is never called fine.
  */
 #ifndef LNBENCH_COVERAGE_H
 #define LNBENCH_COVERAGE_H
@@ -20,12 +20,12 @@ enum { COVERAGE_NAMED = 3 }; /* missing cases that a line names */
 
 typedef struct coverage {
     size_t requested, done, unsupported, missing;
-    word_list named; /* of what is missing: "bravo torch 4x64 (only in base)" */
+    word_list named; /* the first missing cases: "bravo torch 4x64 (only in base)" */
 } coverage;
 
-/* Counts one more as missing and names it. `why` may be NULL. */
+/* Counts one more case as missing and names it. `why` may be NULL. */
 void coverage_lose(coverage *covered, const char *what, const char *why);
-/* One line without its end. `verb` says what was done: "judged", "compared". The number of unsupported
+/* Adds one line without a newline. `verb` says what was done: "judged", "compared". The number of unsupported
  * cases is left out if it is 0. The first few missing cases are named, the rest are counted. */
 void coverage_add_line(text_buffer *out, const coverage *covered, const char *verb);
 /* {"requested", VERB, "unsupported", "missing", "missing_names"} */

@@ -50,14 +50,15 @@ static word_meaning meaning_of(const kernel_list *kernels, const char *word)
  * several. */
 static _Noreturn void die_of_word(const kernel_list *kernels, const char *word, size_t labels)
 {
-    const char *names[1024], *nearest;
+    const char *names[1024] = {NULL}, *nearest;
     text_buffer listed = {0};
     size_t count = 0, shown = 0;
     bool begins = false;
     for (; count < kernels->count && count < sizeof names / sizeof *names; count++) {
         names[count] = kernels->kernels[count].facts.name;
         begins |= strncmp(names[count], word, strlen(word)) == 0;
-        if (labels > 0 && shown < 8 && has_label(&kernels->kernels[count], word))
+        const bool is_own = strcmp(kernels->kernels[count].source, "builtin") != 0;
+        if (shown < 8 && (labels > 0 ? has_label(&kernels->kernels[count], word) : is_own))
             text_format(&listed, "%s%s", shown++ ? ", " : "", names[count]);
     }
     if (labels > 0)
@@ -67,12 +68,11 @@ static _Noreturn void die_of_word(const kernel_list *kernels, const char *word, 
             word, labels, listed.bytes, labels > shown ? ", ..." : "", begins ? ", or '" : "",
             begins ? word : "", begins ? "*'" : "");
     nearest = begins ? word : nearest_word(word, names, count);
+    const char *end = !nearest ? "" : begins ? "*'?)" : "'?)";
     die(EXIT_CODE_USAGE,
-        "no kernel matches '%.100s'%s%.100s%s: see lnbench list kernels --operation all", word,
-        nearest ? " (did you mean '" : "", nearest ? nearest : "",
-        !nearest ? ""
-        : begins ? "*'?)"
-                 : "'?)");
+        "no kernel matches '%.100s'%s%.100s%s: see lnbench list kernels --operation all%s%s", word,
+        nearest ? " (did you mean '" : "", nearest ? nearest : "", end,
+        shown ? "; the plugin has " : "", shown ? listed.bytes : "");
 }
 
 const kernel_entry *kernel_find(const kernel_list *kernels, const char *word)

@@ -432,7 +432,7 @@ static const fact_row fact_rows[] = {
     {NULL, .read = read_dispatch_caches,
      NOTE("*", "caches that ln_layernorm() goes by (LN_CACHE_BYTES=32K,1M,32M sets them)", "", "")},
     {NULL, .read = read_dispatch_caches, .which = 1,
-     WARN("not refused", "LN_CACHE_BYTES", "is not L1,L2,L3 in rising order: not taken",
+     WARN("not refused", "LN_CACHE_BYTES", "is not L1,L2,L3 in rising order: ignored",
           "export LN_CACHE_BYTES=32K,1M,32M")},
     {NULL, .read = read_gnuplot,
      WARN("found", "gnuplot", "there will be tables, but no charts",

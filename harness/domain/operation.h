@@ -1,5 +1,5 @@
-/* What an operation is: its tensors by role, and what else tells it from another. Whoever lays out,
- * guards, fills or hands over tensors walks the roles and names none of them.
+/* An operation: its tensors by role, its conventions, and properties. Code that allocates, guards, fills or passes
+ * tensors loops over the roles and names none of them.
  *
  *     const operation *what = operations[order->operation];
  *     for (size_t role = 0; role < what->count; role++) {
@@ -8,7 +8,7 @@
  *         role_set(role, &tensors, data); // tensors.x = data, ...
  *     }
  *
- * A new operation is a number in layernorm.h, a file beside this one and a line of operations.def. Nothing here
+ * A new operation is a value in layernorm.h, a file in this folder and a line of operations.def. Nothing here
  * owns memory. */
 #ifndef LNBENCH_OPERATION_H
 #define LNBENCH_OPERATION_H
@@ -24,7 +24,7 @@ enum {
     NEIGHBOURS_MOST = 8,
 };
 
-/* The roles of what normalises rows, in the order of ln_tensors; an operation has some of them. */
+/* The roles of tensors, in the order of ln_tensors; an operation has some of them. */
 enum {
     ROLE_X,
     ROLE_RESIDUAL,
@@ -43,16 +43,16 @@ enum {
 
 typedef enum role_shape {
     SHAPE_NONE,      /* the operation has no such tensor */
-    SHAPE_TABLE,     /* rows x hidden, a stride of its own from row to row */
-    SHAPE_ROWS,      /* a number a row */
-    SHAPE_HIDDEN,    /* a number a column */
-    SHAPE_PARAMETER, /* likewise, or a single one, as the affine form says */
+    SHAPE_TABLE,     /* rows x hidden, with a stride from row to row */
+    SHAPE_ROWS,      /* one number for each row */
+    SHAPE_HIDDEN,    /* one number for each column */
+    SHAPE_PARAMETER, /* one number for each column, or a single one, by the affine form */
 } role_shape;
 
 typedef enum role_type {
     TYPE_STORAGE,
     TYPE_PARAMETER,
-    TYPE_ACCUMULATOR, /* of an input, which is there before any kernel is: f64 with f64 rows, else f32 */
+    TYPE_ACCUMULATOR, /* of an input, for which no kernel is known: f64 with f64 rows, else f32 */
 } role_type;
 
 typedef struct tensor_role {
@@ -61,11 +61,11 @@ typedef struct tensor_role {
     role_type type;
     bool output;
     bool optional; /* a call may leave it out under any convention */
-    /* Under which conventions a call has it; NULL: all. */
+    /* Whether a call under a convention has it; NULL: always. */
     bool (*needed)(const ln_convention *convention);
-    unsigned with; /* the inputs without which a call has not got it */
-    unsigned over; /* the input whose place it takes in place; 0: none */
-    size_t stride; /* of a table: offset of its stride in ln_problem */
+    unsigned with; /* bits of the inputs without which a call does not have it */
+    unsigned over; /* bit of the input whose memory it takes in place; 0: none */
+    size_t stride; /* for a table: offset of its stride in ln_problem */
 } tensor_role;
 
 /* A member of ln_convention that the operation has, by name: its value is a level, the index of a word. */
@@ -82,7 +82,7 @@ typedef struct convention_field {
 typedef struct convention_preset {
     const char *name;
     ln_convention convention;
-    const char *origin; /* whose it is, in a few words */
+    const char *origin; /* who uses it, in a few words */
 } convention_preset;
 
 typedef struct operation {
@@ -104,8 +104,9 @@ typedef struct operation {
 extern const operation *const operations[]; /* ends with NULL */
 extern const size_t operation_count;
 
-/* How many conventions the levels of the fields make; that of a number below it, the first
- * field fastest, without an eps; the level of a field; the affine form that it comes to; and whether two are the same, with their eps. */
+/* The number of conventions that the levels of the fields can form; the convention with a number (the first field
+ * varies fastest; without eps); the level of a field; the equivalent affine form; and whether two are equal, with
+ * their eps. */
 size_t convention_count(const operation *what);
 ln_convention convention_numbered(const operation *what, uint64_t number);
 size_t convention_level(const convention_field *field, const ln_convention *convention);
@@ -126,17 +127,16 @@ static inline bool convention_rounds_between(const ln_convention *convention)
     return convention->root || convention->cast;
 }
 
-/* Bytes of the tables that every call of a LayerNorm reads and writes, x and y; and likewise of another
- * operation: what figures in GB/s count. */
+/* The bytes of x and y, which every call reads and writes, and which figures in GB/s count. */
 double call_bytes(const operation *what, size_t rows, size_t hidden, ln_type dtype);
 
 const char *operation_name(ln_operation kind);
 bool operation_from_name(const char *name, ln_operation *kind);
-/* Bits of ln_operation: of the one named, or of "all"; NULL is the first. Another name ends the program (2). */
+/* Bits of ln_operation for a name or "all"; NULL is the first operation. Another name ends the program (2). */
 unsigned operations_parse(const char *name);
 
-/* Where a tensor's elements lie: `rows` runs of row_bytes, the next one stride_bytes on. A parameter is
- * one such run. */
+/* The memory of a tensor: `rows` runs of row_bytes, at distances of stride_bytes. A parameter is one
+ * such run. */
 typedef struct role_extent {
     size_t rows, row_bytes, stride_bytes;
     size_t element; /* bytes */
@@ -150,7 +150,7 @@ static inline size_t extent_bytes(const role_extent *extent)
     return extent->rows ? (extent->rows - 1) * extent->stride_bytes + extent->row_bytes : 0;
 }
 
-/* Whether a call under the convention has the tensor if it may have it. */
+/* Whether a call under the convention needs the tensor. */
 bool role_is_needed(const tensor_role *role, const ln_convention *convention);
 
 static inline bool operation_has(const operation *what, size_t role)
@@ -158,13 +158,13 @@ static inline bool operation_has(const operation *what, size_t role)
     return what->roles[role].shape != SHAPE_NONE;
 }
 
-/* The role whose place a tensor takes in place: that of an input, or its own. */
+/* The role whose memory an in-place output takes: that of an input, or its own. */
 static inline size_t role_in_place(const operation *what, size_t role)
 {
     return what->roles[role].over ? (size_t)__builtin_ctz(what->roles[role].over) : role;
 }
 
-/* Elements of a row of it: those of a parameter are as many whatever the number of rows. */
+/* The elements of one row of the tensor; for a parameter, all its elements. */
 static inline size_t role_columns(const tensor_role *role, const ln_convention *convention,
                                   size_t hidden)
 {
@@ -174,33 +174,33 @@ static inline size_t role_columns(const tensor_role *role, const ln_convention *
                                             : hidden;
 }
 
-/* Whether it is an output of one number a row. */
+/* Whether it is an output with one number for each row. */
 static inline bool role_is_statistic(const tensor_role *role)
 {
     return role->output && role->shape == SHAPE_ROWS;
 }
 
-/* Whether it is a table beside the result: the sum with a residual. */
+/* Whether it is an output table besides the result: the sum with a residual. */
 static inline bool role_is_sum(const operation *what, size_t role)
 {
     const tensor_role *own = &what->roles[role];
     return own->output && own->shape == SHAPE_TABLE && role != what->result;
 }
 
-/* Whether it has so many elements whatever the number of rows. */
+/* Whether the number of its elements does not depend on the rows. */
 static inline bool role_is_parameter(const tensor_role *role)
 {
     return role->shape == SHAPE_HIDDEN || role->shape == SHAPE_PARAMETER;
 }
 
-/* Whether a row that is kept, to be run again, has it: what a call cannot leave out. */
+/* Whether a stored row, which is kept to be run again, has it: an input that no call can leave out. */
 static inline bool role_is_kept(const tensor_role *role)
 {
     return !role->output && !role->optional && role->shape != SHAPE_NONE;
 }
 
-/* The pointer of a role in the tensors of a call, which are pointers in the order of the roles; and the
- * stride of a table in a problem. */
+/* Access by role to the tensors of a call (pointers in the order of the roles), and to the stride of a table
+ * in a problem. */
 static inline void *role_get(size_t role, const void *tensors)
 {
     return ((void *const *)tensors)[role];
@@ -216,20 +216,20 @@ static inline size_t *role_stride(const tensor_role *role, ln_problem *given)
     return (size_t *)((char *)given + role->stride);
 }
 
-/* The inputs of a call: what blocks are made from. */
+/* The inputs of a call, from which blocks are made. */
 typedef struct operation_call {
     ln_operation operation;
     ln_problem problem;
     void *inputs[ROLES_MOST]; /* by role; NULL: not there */
 } operation_call;
 
-/* Of dense rows, without inputs, and of the operation of its convention. */
+/* A call with dense rows and no inputs yet. */
 operation_call call_dense(const ln_convention *convention, ln_type storage, ln_type param,
                           size_t rows, size_t hidden);
-/* Room for every input, whether its convention has it or not; `optional`: for those too that a call may
- * leave out. */
+/* Allocates every input, whether its convention needs it or not; with `optional` also the optional
+ * ones. */
 void call_allocate(arena *memory, operation_call *call, bool optional);
-/* Leaves out those that its convention has not. */
+/* Removes the inputs that its convention does not need. */
 void call_drop_unneeded(operation_call *call);
 
 /* A problem with dense rows. */
@@ -243,29 +243,29 @@ void problem_set_strides(ln_problem *problem, size_t stride);
 
 const convention_preset *convention_presets(ln_operation kind, size_t *count);
 
-/* Reads a preset's name or a list. Keys left out of a list are at their first level: ddof=0, eps=0,
- * affine=none. A list of another operation than the first begins with "operation=NAME". Errors (usage) name
- * the part that is wrong, what was expected and the nearest preset. */
+/* Reads a preset's name or a list. Keys that a list leaves out have their first level: ddof=0, eps=0,
+ * affine=none. A list for another operation than the first begins with "operation=NAME". Errors (usage) name
+ * the wrong part, the allowed values and the nearest preset. */
 bool convention_parse(const char *given, ln_convention *convention, error *err);
-/* The same for what a user asked for: where it is wrong the program ends (2). */
+/* The same for a user's words; an error ends the program (2). */
 ln_convention convention_named(const char *given);
-/* The same for rows of this type: eps of torch-rms is that of the type, as PyTorch has it for eps=None. What is
- * stored is read without a type: it says its eps. */
+/* The same for rows of this type: torch-rms takes the epsilon of the type, as PyTorch does for eps=None. Stored
+ * conventions have their eps and are read without a type. */
 ln_convention convention_for(const char *given, ln_type storage);
 
 /* The canonical list: "ddof=0,eps=1e-05@var,affine=vector" with the shortest decimals, or
  * "operation=rmsnorm,eps=1e-05@square,weight=w" without keys at their first level; parse reads it back. */
 const char *convention_format(const ln_convention *convention, char buffer[CONVENTION_MAX_LENGTH]);
 
-/* The preset's name where one is equal, else the canonical list: what is stored and printed. */
+/* The name of an equal preset, else the canonical list. This is what is stored and printed. */
 const char *convention_label(const ln_convention *convention, char buffer[CONVENTION_MAX_LENGTH]);
 
-/* What stands in an output before a call, so that what was not written shows: NaN of every type, one
- * kind in y and the sum, another in mean and rstd. A third stands between the rows of an input. */
+/* The contents of an output before a call, by which elements that were not written are found: one kind of NaN in y
+ * and the sum, another in mean and rstd. A third kind is in the gaps between the rows of an input. */
 
 enum { POISON = 0xff };
 
-/* Byte `at` of a value of mean or rstd, the last two of which tell it. */
+/* Byte `at` of a poisoned mean or rstd; the last two bytes identify it. */
 static inline unsigned char statistic_poison(size_t at, size_t size)
 {
     return at + 1 == size ? 0xff : at + 2 == size ? 0xfd : 0xda;
@@ -285,14 +285,14 @@ static inline bool is_statistic_poison(const void *value, size_t size)
     return true;
 }
 
-/* The same after it was carried to another type, which keeps the first bits of a NaN. */
+/* Whether a value is that NaN after a conversion, which keeps the first bits of a NaN. */
 static inline bool is_from_statistic_poison(const void *value, size_t size)
 {
     const unsigned char *byte = value;
     return byte[size - 1] == 0xff && (byte[size - 2] | 3) == 0xff && byte[size - 2] != 0xff;
 }
 
-/* Between an input's rows: NaN of every type, which keeps its bits in sums and products. */
+/* Fills the gaps between an input's rows with a NaN that keeps its bits in sums and products. */
 static inline void poison_gap(void *data, size_t bytes, size_t size)
 {
     unsigned char *byte = data;
@@ -303,7 +303,7 @@ static inline void poison_gap(void *data, size_t bytes, size_t size)
     }
 }
 
-/* Whether it comes from there, whatever its sign. */
+/* Whether a value comes from such a gap, whatever its sign. */
 static inline bool is_from_gap(const void *value, size_t size)
 {
     unsigned char gap[sizeof(double)];
@@ -312,8 +312,7 @@ static inline bool is_from_gap(const void *value, size_t size)
            (((const unsigned char *)value)[size - 1] & 0x7f) == gap[size - 1];
 }
 
-/* Models: shapes of well-known models' LayerNorm or RMSNorm, as their convention says, so that nobody has to look
- * them up.
+/* The shapes and conventions of LayerNorm and RMSNorm in well-known models.
  *
  *     const model_shape *model = model_find("gpt2-xl");   // hidden 1600, 1024 tokens, torch
  */
@@ -331,11 +330,11 @@ typedef struct model_shape {
 
 const model_shape *models(size_t *count);
 
-/* A name of the table; an id of Hugging Face whose model is in it ("openai-community/gpt2"); or a config.json
- * of Hugging Face, the file or its folder, whose shape stays until the next call. Small and capital letters
- * are the same. What is none of them ends the program (2) with the nearest name, or what the file lacks. */
+/* Finds a model by its name in the table, by the id of such a model on Hugging Face ("openai-community/gpt2"), or
+ * reads a config.json of Hugging Face (the file or its folder; valid until the next call). Case is ignored. Otherwise
+ * the program ends (2) with the nearest name, or with what the file lacks. */
 const model_shape *model_find(const char *name);
-/* The type of what was found last, as its config.json has it; NULL: not known. */
+/* The type in the config.json that was found last; NULL: not known. */
 const char *model_dtype(void);
 
 #endif

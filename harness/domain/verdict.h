@@ -1,4 +1,4 @@
-/* What became of a case: one word and a reason, the same in terminal, page, JSON, exports and store.
+/* The verdict on a case: one word and a reason, the same in terminal, page, JSON, exports and store.
  *
  *     case_verdict verdict = {.kind = VERDICT_CRASHED, .detail = "SIGSEGV"};
  *     char said[256];
@@ -18,8 +18,8 @@ typedef enum verdict_kind {
     VERDICT_PENDING, /* not judged yet */
     VERDICT_PASS,
     VERDICT_PASS_NO_BOUND,
-    VERDICT_TYPE_LIMITED, /* as far off as a textbook kernel of these types may be there: no fault, never taken */
-    VERDICT_TYPE_LIMITED_CLASS, /* likewise of another class */
+    VERDICT_TYPE_LIMITED, /* no kernel of these types is accurate on this input: no failure, never recommended */
+    VERDICT_TYPE_LIMITED_CLASS, /* likewise for NaN or infinity in place of a number, or the reverse */
     VERDICT_INACCURATE,
     VERDICT_WRONG_CLASS,
     VERDICT_OVERRUN,
@@ -28,20 +28,20 @@ typedef enum verdict_kind {
     VERDICT_NONDETERMINISTIC,
     VERDICT_CRASHED,
     VERDICT_TIMEOUT,
-    VERDICT_UNSUPPORTED, /* the kernel does not take the problem, or cannot run here */
-    VERDICT_MISSING,     /* asked for, without a result */
-    VERDICT_NOT_JUDGED,  /* an output of which nothing can be said; never stored */
+    VERDICT_UNSUPPORTED, /* the kernel does not support the problem, or cannot run here */
+    VERDICT_MISSING,     /* requested, but without a result */
+    VERDICT_NOT_JUDGED,  /* an output that cannot be judged; never stored */
     VERDICT_COUNT,
 } verdict_kind;
 
-/* How the detail of a good verdict begins where the kernel slows others down. */
+/* The detail of a good verdict begins so if the kernel slows other code down. */
 #define SPEED_TRAP "speed trap: "
 
-/* How the detail of a wrong verdict goes on where the judge knows what the kernel computes. */
+/* The detail of a failure has this if the judge knows what the kernel does wrong. */
 #define SAYS_MISTAKE "y is that of a kernel that "
 #define SAYS_UNWRITTEN "nothing was written"
 #define SAYS_FROM_GAP "NaN that it read between the rows of "
-/* Of the least problem that shows a fault: whether it is so plain, or what the plain one is. */
+/* Follows the size of a minimized problem: all settings are defaults, or the verdict with default settings. */
 #define SAYS_PLAIN ", plain"
 
 typedef struct case_verdict {
@@ -52,34 +52,34 @@ typedef struct case_verdict {
 
 /* "pass", "type-limited", "fail", "unsupported" or "missing"; NULL: not judged. */
 const char *verdict_word(verdict_kind kind);
-/* Of fail: "inaccurate", "crashed", ...; of type-limited: "inaccurate", "wrong-class"; of pass: "" or "no
+/* For fail: "inaccurate", "crashed", ...; for type-limited: "inaccurate", "wrong-class"; for pass: "" or "no
  * bound"; else "". */
 const char *verdict_reason(verdict_kind kind);
-/* Both: "pass", "fail (inaccurate)", "not judged", ... */
+/* Word and reason: "pass", "fail (inaccurate)", "not judged", ... */
 const char *verdict_phrase(verdict_kind kind);
-/* A word of NULL is a case that was not judged. False: there is no such verdict. */
+/* word NULL: the case was not judged. False: there is no such verdict. */
 bool verdict_from_words(const char *word, const char *reason, verdict_kind *kind);
-/* Reads what verdict_describe() writes of a verdict without detail. */
+/* Reads the text of verdict_describe() for a verdict without detail. */
 bool verdict_from_phrase(const char *phrase, case_verdict *verdict);
 bool verdict_is_right(verdict_kind kind);
 bool verdict_is_limit(verdict_kind kind);
-/* Right, limit or wrong: not declined, lost or not judged; and wrong alone. */
+/* Whether it is pass, type-limited or fail; and whether it is fail. */
 bool verdict_is_judged(verdict_kind kind);
 bool verdict_is_fault(verdict_kind kind);
 /* With the detail: "fail (crashed: SIGSEGV)", "unsupported (no AVX-512 on this CPU)",
  * "type-limited (inaccurate: ...)", ... */
 const char *verdict_describe(const case_verdict *verdict, char *buffer, size_t size);
-/* Its reason, where the word is known: "inaccurate", "crashed (SIGSEGV)". */
+/* The reason and detail without the word: "inaccurate", "crashed (SIGSEGV)". */
 const char *verdict_why(const case_verdict *verdict, char *buffer, size_t size);
-/* Its detail: printf() in the "C" locale. What does not fit ends with a whole word and "...". */
+/* Sets the detail, by printf() in the "C" locale. A longer text is cut after a word and ends with "...". */
 void verdict_say(case_verdict *verdict, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* How much its text tells of what a kernel does wrong (of a limit, 0): 4 what it computes instead, or that it ended or
- * disturbs memory; 2 which columns; 1 a number alone; 0 nothing, it is right. */
+/* How informative the detail of a failure is: 4 it says what the kernel computes instead, or that it crashed or wrote
+ * outside; 2 it names columns; 1 it has only numbers. 0: no failure. */
 int verdict_telling(const case_verdict *verdict);
-/* The exit code that this verdict alone would ask for. */
+/* The exit code for this verdict. */
 exit_code verdict_exit_code(const case_verdict *verdict);
-/* Of two exit codes the one that wins: the first of 2, 7, 6, 4, 5, 1, 3, 0 (130 beats all). */
+/* The exit code that takes precedence: the first of 130, 2, 7, 6, 4, 5, 1, 3, 0. */
 exit_code worse_exit_code(exit_code a, exit_code b);
 
 #endif

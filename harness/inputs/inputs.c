@@ -140,8 +140,8 @@ void input_check_type(const char *input, ln_type type)
             die_unknown(part);
         if (kappa > offset_kappa_most(type))
             die(EXIT_CODE_USAGE,
-                "input '%.64s': %s can realise kappa from 1 to %g: choose less, or another type",
-                part, dtype_name(type), offset_kappa_most(type));
+                "input '%.64s': %s can have kappa from 1 to %g: choose less, or another type", part,
+                dtype_name(type), offset_kappa_most(type));
     }
 }
 
@@ -951,13 +951,13 @@ static const input_family families[] = {
      "f16 overflow upstream; masks of -Inf", .everywhere = true, .extreme = true,
      .element = normal_element, .stream = STREAM_NORMAL, .other = STREAM_SPECIAL,
      .finish = put_infinities},
-    {"seed-000", "printed in document 000: 10..50 and 1.0..1.4", "docs/conventions.md",
+    {"seed-000", "two rows that a tutorial prints: 10..50 and 1.0..1.4", "docs/lab/conventions.md",
      .everywhere = true, .element = document_000_element},
-    {"seed-001", "printed in document 001: six normalised rows of four", "docs/conventions.md",
+    {"seed-001", "what a tutorial prints: six normalised rows of four", "docs/lab/conventions.md",
      .everywhere = true, .element = document_001_element},
-    {"seed-002", "printed in document 002: three rows of six, N(0,1)", "docs/conventions.md",
+    {"seed-002", "what a tutorial prints: three rows of six, N(0,1)", "docs/lab/conventions.md",
      .everywhere = true, .element = document_002_element},
-    {"seed-003", "printed in document 003: 1 to 24, six rows of four", "docs/conventions.md",
+    {"seed-003", "what a tutorial prints: 1 to 24, six rows of four", "docs/lab/conventions.md",
      .everywhere = true, .element = document_003_element},
     {"kappa", "std 1, kappa from 1 to the most that f32 and hidden can have, in equal ratios",
      "Chan, Golub, LeVeque 1983; onnxruntime#28463, onnxruntime#31973", .without_eps = true},

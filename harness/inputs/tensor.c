@@ -514,7 +514,7 @@ static uint64_t span_of(const byte_source *source, const char *name, json_t *ent
     json_t *begin = json_array_get(offsets, 0), *end = json_array_get(offsets, 1);
     if (json_array_size(offsets) != 2 || !json_is_integer(begin) || !json_is_integer(end) ||
         json_integer_value(begin) < 0 || json_integer_value(end) < json_integer_value(begin))
-        die_of_entry(source, name, "data_offsets: expected two places, [BEGIN, END]");
+        die_of_entry(source, name, "data_offsets: expected two offsets, [BEGIN, END]");
     *size = (uint64_t)(json_integer_value(end) - json_integer_value(begin));
     if ((uint64_t)json_integer_value(end) > source->left)
         die_of_entry(source, name,
@@ -938,7 +938,7 @@ void tensor_convert(arena *memory, tensor_array *array, ln_type type, const char
     size_t i = store_all(array, type, to);
     if (i < array->elements)
         die(EXIT_CODE_USAGE,
-            "%s (--%s): element %zu, %.17g, is no %s, %s: save it as %s and so choose the rounding",
+            "%s (--%s): element %zu, %.17g, is not exact in %s, %s: round it and save it as %s",
             path, option, i, storage_load(array->dtype, array->data, i), dtype_name(type), whose,
             descr[type]);
     array->data = to;

@@ -1,16 +1,16 @@
-/* Tensors as people have them: one tensor of a file, whatever form the file has.
+/* Reads one tensor from a file in any of these formats.
  *
  *     tensor_array x;
  *     tensor_request request = {.path = "layer.npz:x"};
  *     tensor_read(&memory, &request, &x);
  *     ... x.data has x.elements of x.dtype ...
  *
- * FILE.npy                   NumPy's, versions 1.0 to 3.0, C or Fortran order, either byte order
- * FILE.npz:NAME              an archive of those, plain or deflated (numpy.savez, savez_compressed)
+ * FILE.npy                   NumPy, versions 1.0 to 3.0, C or Fortran order, either byte order
+ * FILE.npz:NAME              an archive of these, stored or deflated (numpy.savez, savez_compressed)
  * FILE.safetensors:NAME      huggingface.co/docs/safetensors, "Format"
  *
- * Elements are f4, f8, f2 or bf16: BF16 of safetensors, the V2 that ml_dtypes writes, and u2 where the
- * caller says that these are its bits. :NAME may be left out where a file has one tensor. */
+ * Elements are f4, f8, f2 or bf16: BF16 in safetensors, V2 as ml_dtypes writes it, or u2 if the caller
+ * says that it holds bf16. :NAME may be left out if a file has one tensor. */
 #ifndef LNBENCH_TENSOR_H
 #define LNBENCH_TENSOR_H
 
@@ -20,7 +20,7 @@
 
 enum { TENSOR_MAX_DIMENSIONS = 32 };
 
-/* Which axes make a row, without any: the last. */
+/* The axes that form a row; none: the last one. */
 typedef struct tensor_axes {
     size_t count;
     long long values[TENSOR_MAX_DIMENSIONS];
@@ -29,60 +29,60 @@ typedef struct tensor_axes {
 typedef struct tensor_array {
     ln_type dtype;
     size_t dimensions;
-    size_t shape[TENSOR_MAX_DIMENSIONS]; /* as the file has it */
+    size_t shape[TENSOR_MAX_DIMENSIONS]; /* as in the file */
     size_t elements;                     /* product of the shape; 1 for a scalar */
-    size_t order[TENSOR_MAX_DIMENSIONS]; /* the axes as the elements lie: those of a row are last */
-    size_t row_axes;                     /* how many these are */
+    size_t order[TENSOR_MAX_DIMENSIONS]; /* the axes in memory; those of a row are last */
+    size_t row_axes;                     /* how many axes form a row */
     size_t hidden;                       /* elements of a row */
-    void *data;                          /* rows one behind the other, 64-byte aligned */
+    void *data;                          /* dense rows, 64-byte aligned */
 } tensor_array;
 
 typedef struct tensor_request {
     const char *path;
-    bool u2_is_bf16;         /* what u2 holds; else it is refused */
+    bool u2_is_bf16;         /* u2 holds bf16; else u2 is refused */
     const tensor_axes *axes; /* NULL: the last */
 } tensor_request;
 
-/* What is wrong with a file ends the program (base/die.h) with the file, the tensor or field, and what was
- * expected; a file that is missing or cannot be read has exit code 7, all else 2. Never more memory is taken than
- * the tensor needs and 64 KiB, and a header. */
+/* An error ends the program (base/die.h) and names the file, the tensor or field, and what was expected. The exit code
+ * is 7 for a file that is missing or cannot be read, else 2. The memory used is that of the tensor, its header and
+ * 64 KiB. */
 void tensor_read(arena *memory, const tensor_request *request, tensor_array *array);
-/* The same of a file that is open, by its name in the request. */
+/* The same for an open file; the request has its name. */
 void tensor_read_open(arena *memory, FILE *file, const tensor_request *request,
                       tensor_array *array);
 
 /* "1,2" or "-1"; NULL: the last axis. */
 void tensor_axes_parse(const char *text, tensor_axes *axes);
 
-/* That there are rows: one axis or more, and elements. */
+/* Checks that there are rows: one axis or more, and elements. */
 void tensor_has_rows(const tensor_array *array, const char *path);
 
 /* "(2, 3, 768)", as NumPy writes a shape. */
 const char *tensor_shape_text(const tensor_array *array, char buffer[128]);
 
-/* That `other`, read from `path` for --option, has the shape of x. */
+/* Checks that `other`, read from `path` for --option, has the shape of x. */
 void tensor_same_shape(const tensor_array *x, const tensor_array *other, const char *path,
                        const char *option);
 
-/* Makes a parameter as long as a row of x: it may have the row's shape, be flat, or have sizes of 1 and
- * axes left out, as NumPy and ONNX broadcast (numpy.org/doc/stable/user/basics.broadcasting.html). */
+/* Expands a parameter to the length of a row of x. It may have the row's shape, be flat, have sizes of 1, or leave
+ * axes out, as NumPy and ONNX broadcast (numpy.org/doc/stable/user/basics.broadcasting.html). */
 void tensor_broadcast(arena *memory, const tensor_array *x, tensor_array *parameter,
                       const char *path, const char *option);
 
-/* Makes the elements those of another type. Each must be a number of it: none is rounded without a word.
- * `whose`: "the kernel's type", for the error. */
+/* Converts the elements to another type, in which each must be exact; none is rounded silently. `whose`: a phrase
+ * such as "the kernel's type" for the error. */
 void tensor_convert(arena *memory, tensor_array *array, ln_type type, const char *whose,
                     const char *path, const char *option);
-/* Whether tensor_convert() would. */
+/* Whether tensor_convert() would succeed. */
 bool tensor_converts(const tensor_array *array, ln_type type);
-/* That no element of a parameter is NaN or infinite. */
+/* Checks that no element of a parameter is NaN or infinite. */
 void tensor_is_finite(const tensor_array *array, const char *path, const char *option);
 
-/* Writes rows that belong to x (its shape, as its elements lie) as an .npy file of x's shape, version
- * 1.0: through a temporary file and a rename, so that a full disk leaves nothing half. A path that is
- * no regular file (/dev/null) is written to as it is. */
+/* Writes rows in the memory order of x as an .npy file (version 1.0) of x's shape, through a temporary
+ * file and a rename, so that a full disk leaves no incomplete file. A path that is no regular file
+ * (/dev/null) is written directly. */
 void tensor_write(const char *path, ln_type dtype, const tensor_array *x, const void *rows);
-/* The same of elements in C order. */
+/* The same for elements in C order. */
 void npy_write(const char *path, ln_type dtype, size_t dimensions, const size_t *shape,
                const void *data);
 

@@ -312,7 +312,7 @@ void judge_rounding(const judge_block *block, const void *y, row_findings *findi
     uint64_t otherwise = judging->rounded_otherwise ? judging->rounded_otherwise(block, y) : 0;
     if (!otherwise)
         return;
-    judge_find(findings, VERDICT_INACCURATE, "y is rounded elsewhere than the convention says");
+    judge_find(findings, VERDICT_INACCURATE, "y is not rounded where the convention says");
     note_mistakes(findings, (mistake_set){otherwise, otherwise});
 }
 
@@ -391,9 +391,8 @@ static const char *look_of(const wrong_row *wrong, size_t column)
     size_t size = dtype_size(wrong->block->storage);
     double given = storage_load(wrong->block->storage, wrong->y, column);
     const char *bits = (const char *)wrong->y + column * size;
-    return judge_is_poison(bits, size) ? SAYS_UNWRITTEN
-           : is_from_statistic_poison(bits, size)
-               ? "it took from mean or rstd what the call found there"
+    return judge_is_poison(bits, size)            ? SAYS_UNWRITTEN
+           : is_from_statistic_poison(bits, size) ? "it used what mean or rstd held before the call"
            : is_from_gap(bits, size) ? wrong->block->inputs[ROLE_RESIDUAL] ? SAYS_FROM_GAP
                                            "x or residual"
                                                                            : SAYS_FROM_GAP "x"
@@ -552,12 +551,11 @@ static void judge_unclaimed(wrong_row *row, const judged_kind *kind, row_finding
         const row_limits poorest = limits_poorest(judging, &row->judge->book, kind->accumulator,
                                                   judged, row->judge->values, limits);
         if (limits_hold(&poorest, judged, row->y))
-            judge_find(
-                findings, VERDICT_TYPE_LIMITED,
-                "row %zu: row ULP %.3g, which sorted sums or a pivot far from the mean give too: "
-                "at most %.3g; others %.3g",
-                row->number, limits_error(judged, row->y), poorest.textbook.row_ulp,
-                limits->textbook.row_ulp);
+            judge_find(findings, VERDICT_TYPE_LIMITED,
+                       "row %zu: row ULP %.3g: sorted sums or a pivot far from the mean have up to "
+                       "%.3g, other textbook kernels %.3g",
+                       row->number, limits_error(judged, row->y), poorest.textbook.row_ulp,
+                       limits->textbook.row_ulp);
         else
             find_inaccuracy(row, findings);
     } else if (!(isfinite(limits->order_ulp) &&
@@ -738,7 +736,7 @@ void judge_conclude(const row_judge *judge, const judge_block *block, bool has_b
         const judged_row *judged = &judge->by_row[row];
         if (!isfinite(judged->bound_row_ulp) && judged->row_ulp >= dtype_no_digit(block->storage))
             judge_find(findings, VERDICT_TYPE_LIMITED,
-                       "row %zu: no digit is right, and nothing is claimed there", row);
+                       "row %zu: no correct digit, and the kernel claims no bound there", row);
     }
     judgement->verdict = findings->verdict;
     judgement->mistakes = findings->mistakes;
@@ -747,7 +745,7 @@ void judge_conclude(const row_judge *judge, const judge_block *block, bool has_b
     judgement->verdict.kind = VERDICT_PASS_NO_BOUND;
     if (has_bound)
         snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail,
-                 "no claim for %zu of %zu rows", findings->unclaimed, block->rows);
+                 "no bound for %zu of %zu rows", findings->unclaimed, block->rows);
 }
 
 void judge_call(row_judge *judge, const judge_block *block, const void *computed,
@@ -781,7 +779,7 @@ void judge_output(row_judge *judge, const judge_block *block, const void *comput
         isinf(judge->settings.max_row_ulp)) {
         judgement->verdict.kind = VERDICT_NOT_JUDGED;
         snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail,
-                 "%zu of %zu rows: sums in another order may cost every digit there; "
+                 "in %zu of %zu rows the order of summation may cost every digit; "
                  "--max-row-ulp X sets a limit",
                  findings.untold, block->rows);
     }

@@ -1,5 +1,5 @@
-/* The judge: an output of some rows, against the certified reference. It runs no kernel; conformance
- * (conformance/conformance.h) has its runner do that.
+/* The judge compares an output with the certified reference. It runs no kernel; the conformance tests
+ * (conformance/conformance.h) let its runner do that.
  *
  *     row_judge *judge = judge_create(runner, &settings);
  *     judge_block block;
@@ -10,7 +10,7 @@
  *     judge_output(judge, &block, y, &judgement);
  *     judge_block_free(&block);
  *
- * A caller that runs the kernel takes the same steps one by one:
+ * A caller that runs the kernel makes the same steps one by one:
  *
  *     row_findings findings = {.verdict.kind = VERDICT_PASS};
  *     judge_reserve(judge, &block);                                // then y into judge->computed
@@ -32,40 +32,39 @@
 
 /* ---- blocks of rows ---- */
 
-/* Rows under one convention with their exact answers, of one storage and parameter type. All
- * tensors dense. */
+/* Rows under one convention with their exact answers, of one storage type and one parameter type. All
+ * tensors are dense. */
 typedef struct judge_block {
     ln_convention convention;
     ln_type storage, param;
     size_t rows, hidden;
     ln_operation operation;
-    void *inputs[ROLES_MOST];     /* by role; NULL: not there */
+    void *inputs[ROLES_MOST];     /* by role; NULL: absent */
     void *rounded;                /* rows x hidden: the correctly rounded answers */
-    double *exact, *rest;         /* rest: of f64 alone, else NULL */
-    ln_reference_result *results; /* a row each, their arrays pointing into the above */
-    size_t distinct; /* from this row on the first ones come again, and so on; 0: they do not */
-    struct block_limits *limits; /* what each row may be off, once it was asked for */
-    arena memory;                /* all of the above; of the runner's thread */
+    double *exact, *rest;         /* rest: for f64 only, else NULL */
+    ln_reference_result *results; /* one for each row; their arrays point into the above */
+    size_t distinct; /* after so many rows the first ones are repeated; 0: they are not */
+    struct block_limits *limits; /* the allowed errors of each row, once requested */
+    arena memory;                /* of all of the above; for the runner's thread */
 } judge_block;
 
 typedef struct row_judge row_judge;
 
-/* A block for a dense call without inputs, from an input family or a file (another
- * one for the residual; NULL: none), with parameters from the seed, and its answers. `first` is its
- * first row. */
+/* Makes a block for a dense call: rows of an input family or a file from row `first` on, a residual from another
+ * input (NULL: none), parameters from the seed, and the answers. The call has no inputs yet. */
 void judge_block_generate(row_judge *judge, judge_block *block, operation_call call,
                           const char *input, const char *residual, size_t first);
-/* A block from the caller's inputs, which are copied; of parameters what the convention has. */
+/* Makes a block from copies of the caller's inputs, with the parameters that the convention has. */
 void judge_block_from(row_judge *judge, judge_block *block, const operation_call *call);
-/* The inputs of a block, which stay its own: another block from some of them. */
+/* The inputs of a block, which still owns them, to make another block from some of them. */
 operation_call judge_block_call(const judge_block *block);
-/* The same rows over and over, up to so many; their answers and what they may be off are found once. */
+/* Repeats the rows up to `rows`; their answers and allowed errors are computed once. */
 void judge_block_repeat(judge_block *block, size_t rows);
 void judge_block_free(judge_block *block);
 
 metrics_row judge_metrics_row(const judge_block *block, size_t row);
 
-/* Bytes of x, and of y. */
+/* The bytes of x, or of y. */
 static inline size_t judge_bytes(const judge_block *block)
 {
     return block->rows * block->hidden * dtype_size(block->storage);
@@ -77,18 +76,18 @@ static inline const void *judge_row_of(const judge_block *block, const void *y, 
     return (const char *)y + row * block->hidden * dtype_size(block->storage);
 }
 
-/* What is written out of x + residual, element i. */
+/* Element i of the correct output of x + residual. */
 double judge_right_sum(const judge_block *block, size_t i);
 
-/* ---- what a row may be off where no bound is claimed ---- */
+/* ---- the allowed error of a row without a proven bound ---- */
 
 typedef struct order_question {
     ln_type storage, accumulator;
     size_t hidden;
     const ln_convention *convention;
     bool flushes;  /* subnormals may be taken as zero */
-    double chance; /* 0: the bound holds always; else it fails at most so often, where roundings are
-                      independent and zero on average (Higham and Mary 2019) */
+    double chance; /* 0: the bound always holds; else the probability that it fails, if roundings
+                      are independent with mean 0 (Higham and Mary 2019) */
 } order_question;
 
 /* Infinite members: no claim. */
@@ -97,75 +96,75 @@ typedef struct order_answer {
     double statistics[ROLES_MOST]; /* by role, in the units of the operation (judging.h) */
 } order_answer;
 
-/* Room for the terms of a sum, kept from row to row; to be freed. */
+/* Memory for the terms of a sum, kept from row to row; the caller frees it. */
 typedef struct textbook {
     double *terms;
     size_t room;
 } textbook;
 
-/* Infinite where one of the ways overflows or loses a class. */
+/* The errors of the textbook algorithms; infinite if one of them overflows or gives NaN. */
 typedef struct textbook_errors {
     double row_ulp;
-    double statistics[ROLES_MOST]; /* as an order_answer's */
-    bool undefined;                /* the exact row is 0 / 0, and each way says so */
+    double statistics[ROLES_MOST]; /* as in order_answer */
+    bool undefined;                /* the exact row is 0 / 0, and so is that of each algorithm */
 } textbook_errors;
 
 typedef struct row_limits {
     order_answer order;            /* of any order of summation */
     double order_ulp;              /* the same in row ULP; infinite: no claim */
-    double likely_ulp;             /* likewise, with a chance of 1e-9 to be exceeded */
-    textbook_errors textbook;      /* the worst textbook way */
-    double row_ulp;                /* what the row may be off; infinite: nothing is known */
-    double statistics[ROLES_MOST]; /* likewise */
+    double likely_ulp;             /* the same with a probability of 1e-9 that it is exceeded */
+    textbook_errors textbook;      /* of the worst textbook algorithm */
+    double row_ulp;                /* the allowed error of the row; infinite: not known */
+    double statistics[ROLES_MOST]; /* the allowed errors of its statistics */
 } row_limits;
 
 typedef struct operation_judging operation_judging;
 
-/* asked: of the kernel; its chance is not looked at. x: the row as doubles. */
+/* asked: describes the kernel; its chance is ignored. x: the row as doubles. */
 void limits_of_row(const operation_judging *judging, textbook *book, const order_question *asked,
                    const metrics_row *row, const double *x, row_limits *limits);
-/* What it may be off, as limits, where the poorest of the correct ways are the measure: errors above
- * `limits` and within these are a limit of the types. */
+/* The limits given by the least accurate of the correct algorithms. An error above `limits` and within these is
+ * type-limited. */
 row_limits limits_poorest(const operation_judging *judging, textbook *book, ln_type accumulator,
                           const metrics_row *row, const double *x, const row_limits *limits);
-/* Whether anything is known of the row: else no error of it is a fault. */
+/* Whether the row has a limit; otherwise no error of it is a failure. */
 bool limits_tell(const row_limits *limits);
-/* The largest error, in row ULP, over elements that are finite and whose answer is. */
+/* The largest error in row ULP over elements that are finite and have a finite answer. */
 double limits_error(const metrics_row *row, const void *y);
-/* Whether y stays within the limits. Classes are the caller's business: an element whose exact or
- * computed value is not finite is left out. */
+/* Whether y stays within the limits. Elements whose exact or computed value is not finite are left
+ * out: the caller compares their classes. */
 bool limits_hold(const row_limits *limits, const metrics_row *row, const void *y);
 
-/* ---- what is found ---- */
+/* ---- findings ---- */
 
 enum { ROW_FAULT_LENGTH = 192 };
 
-/* One row's part, for curves over kappa. The errors of what the kernel gives are signed, and of
- * statistics as it gives them, in its accumulator's type: NaN where it gives none, or where there is
- * no exact value. */
+/* The errors of one row, for curves over kappa. The errors of statistics (mean, rstd) are signed, and
+ * those of the values in the accumulator's type; NaN: the kernel gives none, or there is no exact
+ * value. */
 typedef struct judged_row {
     double kappa, row_ulp, norm_max, bound_row_ulp;
     double statistic_errors[ROLES_MOST]; /* by role; relative, or to the RMS of the row */
 } judged_row;
 
-/* What a kernel may do that explains a wrong row, a bit each (fingerprint/mistakes.c); far: likewise, and the
- * right row is far from this one. Of several rows: what explains each, and what is far in some. */
+/* The mistakes of a kernel that explain a wrong row, one bit each (fingerprint/mistakes.c). far: those whose result
+ * differs much from the correct row. For several rows: mistakes that explain all of them, and that are far in some. */
 typedef struct mistake_set {
     uint64_t fit, far;
 } mistake_set;
 
-/* Of problems that are wrong: mistakes that do not explain all of them, and those that two hidden sizes tell
- * from what is right, of which each was told last at told_at. */
+/* For all wrong problems: mistakes that do not explain all of them; and mistakes that clearly differ from the correct
+ * result at two hidden sizes, with the last such size in told_at. */
 typedef struct mistakes_seen {
     uint64_t unfit, told_twice;
     size_t told_at[64];
 } mistakes_seen;
 
-/* Of combinations that are wrong (conformance/problems.h). */
+/* For all wrong combinations (conformance/problems.h). */
 typedef struct faults_seen {
-    size_t count, block; /* block: that of the verdict */
+    size_t count, block; /* block: the one of the verdict */
     mistakes_seen mistakes;
-    uint64_t factors; /* out of the ordinary in all of them, a bit each */
+    uint64_t factors; /* those that are not the default in all of them, one bit each */
 } faults_seen;
 
 typedef struct case_judgement {
@@ -173,16 +172,16 @@ typedef struct case_judgement {
     ln_metrics metrics;
     double bound_row_ulp;    /* largest over the rows; infinite: no claim for one of them; NaN: no
                              bound */
-    double probable_row_ulp; /* likewise of probable bounds; NaN: none, or not asked for */
-    unsigned varies;      /* the axes of domain/kernel.h along which the bits were seen to differ */
-    uint64_t output_hash; /* FNV-1a of all that came out: y, statistics */
-    void *computed;       /* rows x hidden, as in timing; the judge's, good until its next call */
-    judged_row *by_row;   /* likewise, a row each; meaningful where metrics.elements > 0 */
+    double probable_row_ulp; /* the same for probable bounds; NaN: none, or not requested */
+    unsigned varies;         /* the axes of domain/kernel.h along which the bits differed */
+    uint64_t output_hash;    /* FNV-1a of all outputs: y, statistics */
+    void *computed;     /* rows x hidden, as in timing; the judge's, valid until its next call */
+    judged_row *by_row; /* likewise, one for each row; valid if metrics.elements > 0 */
     faults_seen faults;
     mistake_set mistakes; /* of all rows that are wrong */
 } case_judgement;
 
-/* A copy of row `row` of a block with what the judge found. */
+/* Copies row `row` of a block with the judge's findings. */
 void worst_row_take(const judge_block *block, size_t row, const case_judgement *judgement,
                     const char *kernel, const char *convention, worst_row *taken);
 
@@ -191,12 +190,12 @@ void worst_row_take(const judge_block *block, size_t row, const case_judgement *
 typedef struct judge_settings {
     uint64_t seed;
     double max_row_ulp; /* above it a case is inaccurate, whatever its bound; infinite: no limit */
-    double deadline_seconds; /* for one order to the runner */
-    double chance; /* that some row of a block is beyond its probable bound; 0: none is asked for */
-    const volatile int *stop; /* NULL, or: once it is not 0, making answers dies as interrupted */
+    double deadline_seconds; /* for one message to the runner */
+    double chance; /* that a row of a block exceeds its probable bound; 0: it is not wanted */
+    const volatile int *stop; /* or NULL; once *stop is not 0, computing answers is interrupted */
 } judge_settings;
 
-/* A judge with what is its own, grown as needed and kept, since a run judges thousands of cases of few
+/* A judge with its memory, which grows as needed and is kept, since a run judges thousands of cases of few
  * sizes. */
 struct row_judge {
     ln_reference *reference;
@@ -206,86 +205,84 @@ struct row_judge {
         [NAME_MAX_LENGTH]; /* the kernel that the call of the library took, where it is asked */
     bool upper_halves;     /* the kernel leaves those of vector registers in use */
     judge_settings settings;
-    arena outputs;          /* the memory of what follows, up to by_row */
-    char *computed, *other; /* outputs of the block that judge_reserve() made room for */
-    /* Outputs of one number a row, by role; all bits set where the kernel left none: as they were given,
-     * and as metrics take them, rounded to f32 but for f64 rows. */
+    arena outputs;          /* the memory of the next members, up to by_row */
+    char *computed, *other; /* outputs of the block for which judge_reserve() made room */
+    /* Statistics (mean, rstd), by role; all bits are set if the kernel wrote none: as the kernel gave them, and
+     * rounded to f32 (except for f64 rows) for the metrics. */
     double *given[ROLES_MOST], *rounded[ROLES_MOST];
     ln_bound *bounds;
-    double probable_row_ulp; /* as case_judgement's */
+    double probable_row_ulp; /* as in case_judgement */
     judged_row *by_row;
-    double *values; /* a row, by judge_load_row() */
-    bool *wrong_columns,
-        *wrong_rows; /* of the last row that was described; of the block, in `outputs` */
+    double *values;                   /* a row that judge_load_row() read */
+    bool *wrong_columns, *wrong_rows; /* of the last described row; of the block, in `outputs` */
     size_t bytes, rows,
-        hidden; /* that there is room for: of an output, of what each row has, of values */
+        hidden; /* for which there is room: in an output, in members for each row, in values */
 };
 
-/* The runner (runner.h) is borrowed, and kept for harness/conformance; NULL where
- * only judge_output() is called. */
+/* The runner (runner.h) is borrowed, and only harness/conformance uses it; NULL: only judge_output() will be
+ * called. */
 row_judge *judge_create(kernel_runner *runner, const judge_settings *settings);
 void judge_destroy(row_judge *judge);
-/* How right answers were decided, in words, "1536 elements: 1530 in double-double, 6 at the first precision";
- * ways that decided none are left out. */
+/* How the answers were computed, in words: "1536 elements: 1530 in double-double, 6 at the first precision". Methods
+ * that computed none are left out. */
 const char *judge_describe_counts(const ln_reference_counts *counts, char *buffer, size_t size);
 
-/* Judges one dense output against a block, without any kernel: pass (no bound); inaccurate (beyond
- * any order of summation, or max_row_ulp); wrong-class; not judged where neither limit says
- * anything. */
+/* Judges one dense output of an unknown kernel: pass (no bound); inaccurate (beyond any order of
+ * summation, or max_row_ulp); wrong-class; or not judged, if neither limit exists. */
 void judge_output(row_judge *judge, const judge_block *block, const void *computed,
                   case_judgement *judgement);
 
 /* ---- its steps ---- */
 
-/* What is known of a kernel, or of an output that some kernel made. */
+/* What is known of the kernel that made an output. */
 typedef struct judged_kind {
     bool has_bound;
     bool flushes;
-    ln_type accumulator; /* what the sums are held to */
-    ln_type given;       /* of statistics as the kernel gives them */
+    ln_type accumulator; /* the type by which its sums are judged */
+    ln_type given;       /* the type in which it writes statistics */
 } judged_kind;
 
-/* Of an output that nobody knows the kernel of: sums as people have them for the type. */
+/* For an output of an unknown kernel: the usual accumulator of the type. */
 judged_kind judged_kind_unknown(const judge_block *block);
 
-/* What row `row` may be off without a bound, from the block's store. */
+/* The allowed errors of row `row` without a bound, which the block keeps. */
 const row_limits *judge_limits(row_judge *judge, const judge_block *block, const judged_kind *kind,
                                size_t row);
-/* The row that is normalised, with the residual in it, as doubles in judge->values. */
+/* Reads the row that is normalised (x + residual) as doubles into judge->values. */
 void judge_load_row(row_judge *judge, const judge_block *block, size_t row);
-/* Room for a block's outputs; each kernel's calls on a block begin with it. */
+/* Makes room for a block's outputs; must come before each kernel's calls on a block. */
 void judge_reserve(row_judge *judge, const judge_block *block);
 
-/* What is known of a block's output while its rows are gone through. */
+/* The findings so far while the rows of a block are judged. */
 typedef struct row_findings {
     case_verdict verdict;
-    size_t unclaimed; /* rows without a claim */
-    size_t untold;    /* of those, rows off by more than 1 row ULP of which nothing is known */
-    size_t explained; /* rows that are wrong, and what explains them all */
+    size_t unclaimed; /* rows without a bound */
+    size_t untold;    /* those among them with an error above 1 row ULP and without any limit */
+    size_t explained; /* wrong rows, all of which the mistakes explain */
     mistake_set mistakes;
 } row_findings;
 
 void judge_find(row_findings *findings, verdict_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Holds y, which came out as row `row`, against its answer and bound, or, where there is none,
- * against what any order of summation and the textbook explain. Of what is wrong the most telling is kept. */
+/* Compares output row `row` with its answer and bound, or without a bound with what any order of summation and the
+ * textbook algorithms explain. The most informative failure is kept. */
 void judge_row(row_judge *judge, const judge_block *block, const void *y, size_t row,
                const judged_kind *kind, row_findings *findings);
-/* All rows of a block, and which of them are wrong. */
+/* Judges all rows of a block, and says which of them are wrong. */
 void judge_rows(row_judge *judge, const judge_block *block, const void *computed,
                 const judged_kind *kind, row_findings *findings);
-/* Of 16-bit rows that are rounded elsewhere than they are asked to. */
+/* Finds 16-bit rows that are not rounded where the convention says. */
 void judge_rounding(const judge_block *block, const void *y, row_findings *findings);
-/* As judge_row(), for the outputs of one number a row that the kernel gave. */
+/* Like judge_row(), for the statistics (mean, rstd) that the kernel wrote. */
 void judge_statistics(row_judge *judge, const judge_block *block, size_t row,
                       const judged_kind *kind, row_findings *findings);
-/* The metrics of all rows, and each row's part in judge->by_row. */
+/* Computes the metrics of all rows, and those of each row in judge->by_row. */
 void judge_measure(row_judge *judge, const judge_block *block, const void *computed, bool has_bound,
                    bool has_statistics, case_judgement *judgement);
 void judge_conclude(const row_judge *judge, const judge_block *block, bool has_bound,
                     row_findings *findings, case_judgement *judgement);
-/* All rows of an output of one call, with the statistics beside it or without, to the verdict. */
+/* Judges all rows of the output of one call, with or without its statistics, and sets the verdict. */
 void judge_call(row_judge *judge, const judge_block *block, const void *computed,
                 const judged_kind *kind, bool statistics, row_findings *findings,
                 case_judgement *judgement);
@@ -294,7 +291,7 @@ void judge_call(row_judge *judge, const judge_block *block, const void *computed
  * *column: the first that does not. */
 bool judge_classes_match(const judge_block *block, size_t row, const void *y, size_t *column);
 
-/* Whether all bits are set: what stands where nothing was written. */
+/* Whether all bits are set, as in elements that were not written. */
 static inline bool judge_is_poison(const void *bytes, size_t size)
 {
     const unsigned char *byte = bytes;
@@ -305,43 +302,43 @@ static inline bool judge_is_poison(const void *bytes, size_t size)
     return size == 0;
 }
 
-/* Whether a kernel gave this number. */
+/* Whether a kernel wrote this statistic. */
 static inline bool judge_is_given(const double *statistic)
 {
     return !judge_is_poison(statistic, sizeof *statistic);
 }
 
-/* ---- gradients that were made elsewhere, against the certified ones (certify/backward.h) ---- */
+/* ---- gradients of other programs, compared with the certified ones (certify/backward.h) ---- */
 
 enum { GRADIENT_DX, GRADIENT_DGAMMA, GRADIENT_DBETA, GRADIENTS };
 
 const char *gradient_name(size_t which); /* "dx", "dgamma", "dbeta" */
 
-/* x, dy and dx are dense, of the storage type; the others of the parameter type. given: NULL of one that is
- * not judged. Errors are found as of an output, the scale of a row being its largest exact value; NaN where there
- * is nothing to measure. No bound of the sums is known here, so that nothing is called inaccurate: the caller may
- * set a limit. */
+/* x, dy and dx are dense and of the storage type; the others are of the parameter type. given: NULL for a gradient that
+ * is not judged. Errors are measured as for an output, with the largest exact value as the scale of a row; NaN: nothing
+ * to measure. Since no bound of these sums is known, no gradient is called inaccurate; the caller may set a
+ * limit. */
 void judge_gradients(const ln_problem *problem, const ln_tensors *tensors, const void *dy,
                      const void *const given[GRADIENTS], ln_metrics found[GRADIENTS]);
 
-/* ---- which rtol and atol tell a right implementation from a wrong one ---- */
+/* ---- the rtol and atol that separate correct implementations from wrong ones ---- */
 
-/* Two right implementations a and b: |a - b| <= atol + rtol |b| for all elements, as allclose() has it, of
- * which each may be off by what any order of its sums gives. rtol is what both round last, 2 u
- * of the storage type. */
+/* For two correct implementations a and b, |a - b| <= atol + rtol |b| for all elements, as in allclose(), where the
+ * error of each is at most that of any order of its sums. rtol is for the last rounding of both, 2 u of the
+ * storage type. */
 enum { TOLERANCE_MISTAKES = NEIGHBOURS_MOST + 1 };
 
 typedef struct tolerance_mistake {
-    char words[CONVENTION_MAX_LENGTH + 20]; /* a neighbouring convention, or the type of the sums */
-    double atol; /* below it allclose() tells it from a right one; infinite: always */
+    char words[CONVENTION_MAX_LENGTH + 20]; /* another convention, or the type of the sums */
+    double atol; /* with a smaller one allclose() finds the mistake; infinite: with any */
 } tolerance_mistake;
 
 typedef struct tolerance {
     double rtol;
     double certain,
-        likely;   /* atol: always enough; enough but for one block in 1e9, where roundings are
-                               independent and zero on average. Infinite: no claim for some row */
-    double usual; /* atol between right ones as textbooks have them, about */
+        likely;   /* atol that is enough: always; for all blocks but 1 in 1e9, if roundings are
+                               independent with mean 0. Infinite: a row without a claim */
+    double usual; /* about the atol between textbook implementations */
     tolerance_mistake mistakes[TOLERANCE_MISTAKES];
     size_t count;
 } tolerance;

@@ -192,8 +192,8 @@ static void resolve_named(resolved_plan *resolved, case_plan *plan)
         kinds |= OPERATION_BIT(kind);
         if (request->operation && !(plan->operations & OPERATION_BIT(kind)))
             die(EXIT_CODE_USAGE,
-                "--conventions %s is of %s: with --operation %s choose its own (lnbench list "
-                "conventions --operation %s), or say --operation all",
+                "--conventions %s is of %s, not of %s: choose one of lnbench list conventions "
+                "--operation %s, or use --operation all",
                 word, operation_name(kind), request->operation, request->operation);
     }
     if (!request->operation && kinds)
@@ -296,7 +296,7 @@ static void check_chosen(const resolved_plan *resolved, const kernel_list *kerne
             any |= strcmp(request->dtypes.words[i],
                           dtype_name(plan->kernels[kernel]->facts.storage)) == 0;
         if (!any)
-            die(EXIT_CODE_USAGE, "--dtypes %s%s%s: no kernel of %s has it",
+            die(EXIT_CODE_USAGE, "--dtypes %s%s%s: no kernel of %s takes that type",
                 request->dtypes.words[i], request->param ? " --param " : "",
                 request->param ? request->param : "",
                 request->kernels.count ? "--kernels" : "this build and its plugins");
@@ -307,9 +307,9 @@ static void check_chosen(const resolved_plan *resolved, const kernel_list *kerne
         if (plan->kernel_count > 0 || (plan->operations & OPERATION_BIT(other->operation)) ||
             !is_kernel_wanted(request, kernels, i))
             continue;
-        die(EXIT_CODE_USAGE, "%s computes %s, not %s: say --operation %s%s", other->name, own,
+        die(EXIT_CODE_USAGE, "%s computes %s, not %s: use --operation %s%s", other->name, own,
             operation_name((ln_operation)__builtin_ctz(plan->operations)), own,
-            request->conventions.count ? ", and --conventions of it" : "");
+            request->conventions.count ? " and its --conventions" : "");
     }
     if (plan->kernel_count == 0)
         die(EXIT_CODE_USAGE,

@@ -97,8 +97,8 @@ void view_add_coverage(const run_view *view, text_buffer *out)
     if (counts->known && !ended)
         text_add(out, "; ");
     if (!ended)
-        text_format(out, "the run has not come to its end%s",
-                    counts->known ? "" : ": what is missing is not known");
+        text_format(out, "the run did not finish%s",
+                    counts->known ? "" : ", and its missing cases are unknown");
     coverage_free(&covered);
     stored_table_free(&lost);
 }

@@ -349,8 +349,8 @@ static void compare_contexts(run_comparison *comparison, result_store *store,
     char seeds[SIDES][24], line[128];
     comparison->requested_known = base.counts.known && new.counts.known;
     snprintf(line, sizeof line,
-             "what %s requested is not known (an older run or file): what is missing from it is "
-             "not seen",
+             "%s is older and does not store what was requested: its missing cases are "
+             "unknown",
              new.counts.known    ? "base"
              : base.counts.known ? "new"
                                  : "either");
@@ -392,10 +392,10 @@ static void decide_speed(run_comparison *comparison, comparison_pair *pair,
     if (samples[BASE].over_roof != samples[NEW].over_roof)
         pair->detail = "a copy was timed in one run only";
     else if (least < LEAST_PROCESSES)
-        pair->detail = arena_format(&comparison->memory, "%zu process%s in a run, %d are needed",
+        pair->detail = arena_format(&comparison->memory, "%zu process%s in a run: %d are needed",
                                     least, least == 1 ? "" : "es", LEAST_PROCESSES);
     else if (moved && !(pair->p < 1 - settings->confidence))
-        pair->detail = "the rank test does not bear it out";
+        pair->detail = "the rank test does not confirm it";
     else
         pair->speed = lean;
 }

@@ -17,11 +17,6 @@ static const char *const accuracy_names[] = {NULL, "bit-identical", "more accura
 static const char *const accuracy_words[] = {NULL, "bit-identical", "more accurate", "bits differ",
                                              "less accurate"};
 
-static const char *or_dash(const char *name)
-{
-    return name ? name : "-";
-}
-
 static const char *const outcome_names[] = {[EXIT_CODE_FINE] = "fine",
                                             [EXIT_CODE_REGRESSION] = "regression",
                                             [EXIT_CODE_INCONCLUSIVE] = "inconclusive",
@@ -135,10 +130,13 @@ static void add_outcome(text_buffer *out, const run_comparison *comparison)
     const coverage *covered = &comparison->covered;
     const size_t pairs = comparison->pairs;
     const size_t differences = comparison->differences.count, less = comparison->less_reproducible;
-    const char *speed = speed_names[comparison->speed];
+    const char *outcome = outcome_names[comparison_exit_code(comparison)];
     const char *accuracy = accuracy_words[comparison->accuracy];
+    const char *speed = speed_names[comparison->speed];
     const double mean = mean_ratio(comparison);
-    text_format(out, "%s: ", outcome_names[comparison_exit_code(comparison)]);
+    text_format(out, "%s: ", outcome);
+    if (speed && accuracy && strcmp(speed, outcome) == 0) /* said already */
+        speed = NULL;
     if (differences > 0) {
         text_format(out, "the contexts differ in %zu thing%s", differences,
                     differences == 1 ? "" : "s");
@@ -301,27 +299,31 @@ void comparison_put(run_comparison *comparison, const comparison_pair *pair, boo
     const char *ratio = ratio_words(&memory, &pair->ratio);
     const char *note = note_of(&memory, comparison, pair);
     const char *noise =
-        isnan(pair->noise) ? "" : arena_format(&memory, ", noise here %.2g %%", 100 * pair->noise);
+        isnan(pair->noise) ? NULL : arena_format(&memory, "noise here %.2g %%", 100 * pair->noise);
+    const char *timed = isnan(pair->ratio.middle) ? NULL : "new/base ", *summary = "";
+    const char *said[] = {speed, accuracy, timed, noise, note};
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+        if (said[i] && *said[i])
+            summary = arena_format(&memory, "%s%s%s%s", summary, *summary ? "; " : "", said[i],
+                                   i == 2 ? ratio : "");
     char *json = comparison->settings.json ? pair_json(comparison, pair, note) : NULL;
-    store_put_line(comparison->store, "pairs", "idsssssssssddnnsssssdisssddsiiddi", (int64_t)shown,
-                   weight, key->kernel, operation_name(key->operation),
-                   convention_words(&memory, key), shape_words(&memory, key),
-                   cache_name(key->cache), ratio, time_words(&memory, base->speed.time_ns),
-                   time_words(&memory, new->speed.time_ns),
-                   both_words(&memory, base->speed.copy_ratio, new->speed.copy_ratio), pair->p,
-                   pair->noise, speed, accuracy,
-                   both_words(&memory, base->metrics.elements ? base->metrics.row_ulp_max : NAN,
-                              new->metrics.elements ? new->metrics.row_ulp_max : NAN),
-                   reproducible_both(base->reproducible, new->reproducible, reproducible), note,
-                   json, pair_name(&memory, key), pair->seconds, (int64_t)code, outcome_names[code],
-                   arena_format(&memory, "%s, %s: new/base %s%s%s%s", or_dash(speed),
-                                or_dash(accuracy), ratio, noise, note[0] ? "; " : "", note),
-                   arena_format(&memory, "%s/%s/%zux%zu/%s", key->kernel, key->convention,
-                                key->rows, key->hidden, key->input),
-                   new->metrics.elements ? new->metrics.row_ulp_max : NAN,
-                   new->metrics.elements ? new->metrics.row_ulp_mean : NAN,
-                   comparison_regime(comparison, key), (int64_t)key->rows, (int64_t)key->hidden,
-                   pair->ratio.lo, pair->ratio.hi, (int64_t) new->speed.processes);
+    store_put_line(
+        comparison->store, "pairs", "idsssssssssddnnsssssdisssddsiiddi", (int64_t)shown, weight,
+        key->kernel, operation_name(key->operation), convention_words(&memory, key),
+        shape_words(&memory, key), cache_name(key->cache), ratio,
+        time_words(&memory, base->speed.time_ns), time_words(&memory, new->speed.time_ns),
+        both_words(&memory, base->speed.copy_ratio, new->speed.copy_ratio), pair->p, pair->noise,
+        speed, accuracy,
+        both_words(&memory, base->metrics.elements ? base->metrics.row_ulp_max : NAN,
+                   new->metrics.elements ? new->metrics.row_ulp_max : NAN),
+        reproducible_both(base->reproducible, new->reproducible, reproducible), note, json,
+        pair_name(&memory, key), pair->seconds, (int64_t)code, outcome_names[code], summary,
+        arena_format(&memory, "%s/%s/%zux%zu/%s", key->kernel, key->convention, key->rows,
+                     key->hidden, key->input),
+        new->metrics.elements ? new->metrics.row_ulp_max : NAN,
+        new->metrics.elements ? new->metrics.row_ulp_mean : NAN, comparison_regime(comparison, key),
+        (int64_t)key->rows, (int64_t)key->hidden, pair->ratio.lo, pair->ratio.hi,
+        (int64_t) new->speed.processes);
     free(json);
     arena_free(&memory);
 }
@@ -640,8 +642,9 @@ static relation *checks_relation(const run_comparison *comparison)
     relation *checks = relation_of(
         comparison,
         "SELECT ?1, name, format('%.3f', seconds), CASE WHEN exit_code = 0 THEN '' WHEN exit_code "
-        "IN (1, 5) THEN 'failure' ELSE 'error' END, outcome, summary, summary, CASE exit_code WHEN "
-        "0 THEN '' WHEN 3 THEN 'warning' ELSE 'error' END, outcome || ': ' || name FROM pairs "
+        "IN (1, 5) THEN 'failure' ELSE 'error' END, outcome, name || ': ' || summary, summary, "
+        "CASE "
+        "exit_code WHEN 0 THEN '' WHEN 3 THEN 'warning' ELSE 'error' END, outcome FROM pairs "
         "UNION ALL SELECT ?1, words, '', iif(fails, 'error', 'skipped'), 'not comparable', words, "
         "'', iif(fails, 'error', 'notice'), iif(kind = 0, 'missing', 'not compared') FROM (SELECT "
         "*, kind = 0 AND NOT ?2 AS fails FROM (" APART "))",

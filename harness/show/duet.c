@@ -77,7 +77,7 @@ static void load_builds(duet_run *duet)
         for (size_t i = 0; i < files.count; i++)
             if (!word_is_in(files.words[i], both.words, both.count))
                 die(EXIT_CODE_NOT_COMPARABLE,
-                    "%s %s: both builds would load one %.200s: link it statically, or "
+                    "%s %s: both builds load the same %.200s: link it statically, or "
                     "change a soname",
                     options[side], paths[side], files.words[i]);
         word_list_free(&files);
@@ -547,10 +547,9 @@ static void time_adaptively(pair_timing *timing)
             break;
     }
     if (!timing->over && timing->processes > 0 && !confirmed)
-        pair->detail = arena_format(&timing->duet->comparison.memory,
-                                    "no interval of this confidence in %g s; --time %.0f would do",
-                                    settings->seconds,
-                                    ceil(2.5 * least * seconds_spent(timing) / timing->processes));
+        pair->detail = arena_format(
+            &timing->duet->comparison.memory, "too few repetitions in %g s: use --time %.0f",
+            settings->seconds, ceil(2.5 * least * seconds_spent(timing) / timing->processes));
 }
 
 /* As many processes as the time holds, at least as many as an interval needs: a length that no

@@ -1,5 +1,5 @@
-/* Two builds of a kernel library against each other, in one process: each pair of kernels is judged bit for bit on the
- * same rows, and timed in alternation. What that means and how it is shown is show/compare.h's.
+/* Compares two builds of a kernel library in one process: each pair of kernels is judged bit for bit on the same rows
+ * and timed in alternation. show/compare.h decides what the figures mean and prints them.
  *
  *     duet_run duet = {.comparison.settings = {.tool = "duet", .files = {"old.so", "new.so"}, ...},
  *                      .deadline = 10, .cpu = -1};
@@ -19,31 +19,31 @@
 typedef struct duet_run {
     run_comparison comparison; /* its settings name the files; its pairs are what was measured */
     double deadline;
-    bool fixed; /* spend all the time on each pair, look for no answer before */
+    bool fixed; /* spend all the time on each pair, without stopping at the first clear answer */
     worker_process *worker;
     kernel_list kernels[SIDES];
     row_judge *judge;
     int cpu;
     progress_bar progress;
-    word_list asked;       /* names of base's kernels that are asked for */
-    case_plan plan;        /* of the shape that runs; its kernels are base's */
-    bool stopped;          /* interrupted: what is left is only counted */
+    word_list asked;       /* names of base's kernels to compare */
+    case_plan plan;        /* of the current shape; its kernels are those of base */
+    bool stopped;          /* interrupted: the remaining cases are only counted */
     unsigned next_process; /* numbers the timing processes */
 } duet_run;
 
-/* Opens the files of the settings and plans: everything that can be wrong is found here. What ends the program: one
- * file given twice, or words that fit no kernel of either (2), code that binds to the other's copy (4), files that
- * cannot be loaded (7), a crash at load (6). */
+/* Opens the files of the settings, makes the plan and finds every wrong request. The program ends if one file is given
+ * twice or a word matches no kernel (2), if code would bind to the other build's copy (4), if a file cannot be loaded
+ * (7) or crashes while it is loaded (6). */
 void duet_prepare(duet_run *duet, const plan_request *request);
-/* Judges and times all pairs. False: it was interrupted; the pairs that are done are there. */
+/* Judges and times all pairs. False: it was interrupted; the finished pairs are kept. */
 bool duet_measure(duet_run *duet, const plan_request *request);
 void duet_free(duet_run *duet);
 
-/* The fewest processes with which an interval of the median can have this confidence: with n, the
- * whole range of the sample misses with probability 2^(1 - n). */
+/* The fewest processes that give an interval of the median this confidence: the range of n processes misses the median
+ * with probability 2^(1 - n). */
 unsigned duet_least_processes(double confidence);
-/* The length of the confirmation, decided before it begins: twice the search, 20 at least, but no
- * more than the seconds left can hold; 0 where that is fewer than the least. */
+/* How many processes confirm a result, decided before the confirmation begins: twice those of the search and at least
+ * 20, but no more than fit into the seconds left; 0 if that is less than `least`. */
 unsigned duet_confirmation(unsigned searched, unsigned least, double seconds_left,
                            double seconds_each);
 

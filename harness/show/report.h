@@ -15,52 +15,50 @@
 
 typedef enum result_order { ORDER_SPEED, ORDER_ERROR, ORDER_NAME } result_order;
 
-/* How much of it, and in which order. All zero: the short table, fastest first. */
+/* How much of the table is printed, and in which order. All zero: the short table, fastest first. */
 typedef struct result_look {
     bool all;   /* every kernel and, as far as they fit, every shape */
-    size_t top; /* the first so many kernels; 0: the chosen ones */
+    size_t top; /* the first `top` kernels; 0: the chosen ones */
     result_order order;
-    result_store *baseline; /* the changes since its run are a column; NULL: none */
+    result_store *baseline; /* adds a column with the changes since its run; NULL: none */
     int64_t baseline_run;
-    const char *again; /* options with which a case can be replayed from any folder; NULL: none */
+    const char *again; /* options that the printed replay commands need; NULL: none */
 } result_look;
 
 result_order result_order_from_name(const char *name);
 
-/* As text at most 45 lines of at most 100 columns (a terminal's width), unless the look asks for
- * more. As TSV and CSV: a line a case, with all its figures; as JSON: an array of cases. */
+/* Text has at most 45 lines of at most 100 columns (or the terminal's width), unless the look requests more. TSV and
+ * CSV have a line for each case with all its figures; JSON is an array of cases. */
 void result_table_print(const run_view *view, const output_file *out, const result_look *look);
 
-/* The line on how uncertain the speeds of the short table are, for pages too. */
+/* Adds the line that says how uncertain the speeds of the short table are. */
 void result_noise(const run_answer *answer, text_buffer *out);
 
-/* 3 where speeds are too noisy to say who is fastest. */
+/* 3 if speeds are too noisy to say which kernel is fastest, else 0. */
 exit_code result_exit_code(const run_view *view);
-/* That, and what the stored verdicts ask for: a peer's faults are nobody's here. */
+/* The same, combined with the codes of the stored verdicts; the failures of peers do not count. */
 exit_code view_exit_code(const run_view *view);
 
 /* ---- charts and page (report.c) ---- */
 
 typedef struct report_result {
     char index_html[512]; /* path of the page */
-    char markdown[512];   /* of the same as Markdown */
-    size_t
-        chart_count; /* charts that were drawn; where some are missing the page says so and has the tables */
-    bool lost;      /* gnuplot is there, and failed on some: the note names them */
-    char note[768]; /* why charts are missing, "" where they are not */
+    char markdown[512];   /* path of the same report as Markdown */
+    size_t chart_count;   /* of the charts drawn; the page says which ones are missing */
+    bool lost;            /* gnuplot failed on some charts, which the note names */
+    char note[768];       /* why charts are missing; "" if none is */
 } report_result;
 
-/* Writes TSV views, draws every chart (SVG, PNG and PDF) into `directory`, which is made where it is
- * missing, with gnuplot and the scripts of plots/, and writes directory/index.html with the charts
- * inlined: one file that can be sent to somebody. The same goes to directory/report.md. Each file
- * appears when it is whole (base/program.h). run: what page_run_add() made of it, for the page; NULL: without. */
+/* Writes the tables behind the charts and draws every chart (SVG, PNG and PDF) into `directory` with gnuplot and the
+ * scripts of plots/; makes the directory if needed. Writes the page, index.html, with the charts inlined, and report.md
+ * with the same content. A file appears only when it is complete (base/program.h). run: the run that the page holds, as
+ * page_run_add() packs it; NULL: the page holds none. */
 report_result report_write(const run_view *view, const char *plots_directory, const char *directory,
                            const text_buffer *run);
 
-/* The same, as `run` and `report` end with it, of each operation of the run: the first one's in the directory,
- * another's in a folder of its name below it. Prints the paths to `file`. Charts that are missing
- * because gnuplot is not installed are named on standard error, which is no failure; charts that are
- * missing because gnuplot failed end the program (7) once everything else is written. */
+/* Calls report_write() for each operation of the run: the first one in the directory, others in folders of their names
+ * below it. Prints the paths to `out`. If gnuplot is not installed, standard error names the missing charts, and that
+ * is no failure. If gnuplot failed, the program ends (7) after everything else is written. */
 void draw_report(const run_view *view, const char *directory, const output_file *out);
 
 #endif

@@ -53,14 +53,14 @@ static void check_rows(const char *path)
         die(EXIT_CODE_ENVIRONMENT, "%s: holds no run yet", path);
     sqlite3_stmt *dangling = store_prepare(file, "PRAGMA foreign_key_check");
     if (store_next(file, dangling))
-        die(EXIT_CODE_ENVIRONMENT, "%s: rows belong to none: ask for the file again", path);
+        die(EXIT_CODE_ENVIRONMENT, "%s: has rows of no run: ask for the file again", path);
     sqlite3_finalize(dangling);
     sqlite3_create_function(file->database, "hash_of", 1,
                             SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL,
                             hash_of_bits, NULL, NULL);
     if (store_number(file, "SELECT count(*) FROM tensors WHERE hash IS NOT hash_of(bits)", "") > 0)
         die(EXIT_CODE_ENVIRONMENT,
-            "%s: a tensor has another hash than its bits: ask for the file again", path);
+            "%s: the hash of a tensor does not match its bits: ask for the file again", path);
     if (store_number(file,
                      "SELECT max(id) FROM (SELECT id FROM cells UNION ALL SELECT id FROM cases "
                      "UNION ALL SELECT id FROM kernels)",
@@ -184,7 +184,7 @@ static bool find_run(const char *bytes, size_t size, size_t *begin, size_t *end)
 static _Noreturn void was_changed(const char *path)
 {
     die(EXIT_CODE_ENVIRONMENT,
-        "%s: was changed after it was made, its hash tells: ask for it again", path);
+        "%s: was changed after it was made (its hash differs): ask for it again", path);
 }
 
 /* False: something else stands there, which a browser may show. */

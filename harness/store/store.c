@@ -247,8 +247,8 @@ stored_run store_run(result_store *store, int64_t run)
     stored_run found = {0};
     sqlite3_stmt *statement = store_bound(store, RUNS "WHERE id = ?1", "i", run);
     if (!store_next(store, statement))
-        die(EXIT_CODE_ENVIRONMENT, "%s: no run %lld: 'lnbench list runs' shows those there are",
-            store->path, (long long)run);
+        die(EXIT_CODE_ENVIRONMENT, "%s: has no run %lld: see lnbench list runs", store->path,
+            (long long)run);
     store_take(store, statement, FIELDS(run_fields), &found);
     sqlite3_reset(statement);
     return found;
@@ -280,7 +280,7 @@ int64_t store_run_of_case(result_store *store, int64_t id)
 {
     int64_t run = store_number(store, "SELECT run " KEYED_CASES "WHERE cases.id = ?1", "i", id);
     if (run == 0)
-        die(EXIT_CODE_ENVIRONMENT, "%s: no case %lld", store->path, (long long)id);
+        die(EXIT_CODE_ENVIRONMENT, "%s: has no case %lld", store->path, (long long)id);
     return run;
 }
 

@@ -274,7 +274,7 @@ test_build_that_belongs_to_somebody_else() {
         start "$checkout/lnbench" list
         exits 0
         prints "built from first: [list]"
-        tells "cannot be written; what is built there is used as it is"
+        tells "cannot be written: using the program that is built there"
         calls_not "ninja"
     fi
     chmod u+w "$checkout/build/release"
@@ -293,10 +293,10 @@ test_build_directory() {
     mkdir "$box/full" && touch "$box/full/letters.txt"
     start LNBENCH_BUILD_DIR="$box/full" "$checkout/lnbench"
     exits 7
-    tells "$box/full: not empty and not a build directory"
+    tells "$box/full is neither empty nor a build directory"
     start LNBENCH_BUILD_DIR="$box/full/letters.txt" "$checkout/lnbench"
     exits 7
-    tells "$box/full/letters.txt: cannot be written; set LNBENCH_BUILD_DIR"
+    tells "$box/full/letters.txt cannot be written: set LNBENCH_BUILD_DIR"
     [ "$(grep -c . "$box/stderr")" = 1 ] || fault "more than one line"
 }
 

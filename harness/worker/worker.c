@@ -160,7 +160,7 @@ static bool send_order(worker_slot *slot, const work_order *order, worker_reply 
         if (interrupted())
             return end_with(slot, VERDICT_MISSING, "interrupted", reply);
         if (seconds_now() > deadline)
-            return end_with(slot, VERDICT_TIMEOUT, "it takes no orders any more", reply);
+            return end_with(slot, VERDICT_TIMEOUT, "it takes no more messages", reply);
         poll(&(struct pollfd){.fd = slot->socket, .events = POLLOUT}, 1, 100);
     }
 }
@@ -500,7 +500,7 @@ static exit_code load_plugin(worker_process *worker, unsigned i, kernel_list *li
         for (size_t other = 0; other < list->count; other++)
             if (strcmp(list->kernels[other].facts.name, entry->facts.name) == 0) {
                 snprintf(list->left_out, sizeof list->left_out,
-                         "kernel %s stands in both %s and %s: names must differ", entry->facts.name,
+                         "kernel %s is in both %s and %s: rename one", entry->facts.name,
                          list->kernels[other].source, entry->source);
                 return EXIT_CODE_USAGE;
             }

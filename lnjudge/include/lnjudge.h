@@ -1,4 +1,4 @@
-/* liblnjudge: is this LayerNorm right? Answers that are certified, and a judge of kernels.
+/* liblnjudge: certified answers of LayerNorm and RMSNorm, and a judge of outputs and kernels.
  *
  *     #include <lnjudge.h>
  *
@@ -17,10 +17,10 @@
  * is computed and how its rounding is certified, docs/conformance.md how far a kernel may be off.
  *
  * No state is shared: every function may be called from several threads at once, on different
- * objects. Nothing is printed, nothing exits, and no signal is handled but by lnjudge_watch(). A
- * function that fails returns other than LNJUDGE_OK and leaves nothing to free; `error` (it may be
- * NULL) then has a sentence. NULL where something was to be, and values that are none of their type,
- * are such failures.
+ * objects. No function prints or exits; only lnjudge_watch() handles a signal. A function that fails
+ * returns a status other than LNJUDGE_OK, leaves nothing to free, and writes a sentence to `error`
+ * (which may be NULL). A required pointer that is NULL, and an unknown value of an enum, are such
+ * failures.
  */
 #ifndef LNJUDGE_H
 #define LNJUDGE_H
@@ -33,8 +33,8 @@ extern "C" {
 
 typedef enum lnjudge_status {
     LNJUDGE_OK = 0,
-    LNJUDGE_ERROR_ARGUMENT = 1, /* the message says what was expected */
-    LNJUDGE_ERROR_MEMORY = 2,   /* or a memory file could not be made */
+    LNJUDGE_ERROR_ARGUMENT = 1, /* the message says which, and what is allowed */
+    LNJUDGE_ERROR_MEMORY = 2,   /* no memory, or no memory file */
     LNJUDGE_STOPPED = 3,        /* the kernel returned LNJUDGE_STOP, or *stop is not 0 */
 } lnjudge_status;
 
@@ -50,17 +50,16 @@ LN_API lnjudge_status lnjudge_convention(const char *text, ln_convention *made,
                                          lnjudge_error *error);
 
 enum { LNJUDGE_LABEL = 128 };
-/* The preset's name where one is equal, else the list; "no convention" for NULL and for what is none.
- * Returns `label`. */
+/* The name of the preset that is equal, else the list; "no convention" for NULL and for invalid fields. Returns
+ * `label`. */
 LN_API const char *lnjudge_convention_label(const ln_convention *convention,
                                             char label[LNJUDGE_LABEL]);
 
 /* ---- the certified reference ---- */
 
-/* The exact answers of a problem, each rounded once, to nearest even. Of `tensors` x, residual,
- * gamma and beta are read; y (of the storage type) is written, and mean and rstd, which here are
- * doubles whatever the types. exact: y rounded to double, rows x hidden, dense. Outputs that are
- * NULL are left out. */
+/* Computes the exact answers of a problem, each rounded once, to nearest even. Reads x, residual,
+ * gamma and beta of `tensors`, and writes y (of the storage type), mean and rstd (here always
+ * doubles). exact: y rounded to double, rows x hidden, dense. Outputs that are NULL are left out. */
 LN_API lnjudge_status lnjudge_reference(const ln_problem *problem, const ln_tensors *tensors,
                                         double *exact, lnjudge_error *error);
 
@@ -70,34 +69,34 @@ LN_API lnjudge_status lnjudge_reference(const ln_problem *problem, const ln_tens
 enum { LNJUDGE_METRICS = 24, LNJUDGE_BINS = 32 };
 LN_API const char *lnjudge_metric_name(size_t index); /* NULL from LNJUDGE_METRICS on */
 
-/* One row, as the kernel was given it and as it answered; hidden elements each, of the problem's
- * types. residual, gamma and beta are NULL where there were none. */
+/* One row of the kernel's input and output; hidden elements each, of the problem's types. residual,
+ * gamma and beta are NULL if the problem has none. */
 typedef struct lnjudge_row {
     size_t number;
     void *x, *residual, *gamma, *beta, *y;
     double *exact;
 } lnjudge_row;
 
-/* What one check found. */
+/* The result of one check. */
 typedef struct lnjudge_case {
     char check
         [16]; /* "rows": an input family, for its figures; "combinations": the covering array */
-    char input[32]; /* an input family; "given"; "" for checks with rows of several */
+    char input[32]; /* an input family; "given"; "" for checks with rows of several families */
     char convention[LNJUDGE_LABEL];
-    size_t entry;        /* the step that found it, from 1 on, for lnjudge_question */
+    size_t entry;        /* its step, from 1 on, for lnjudge_question.entry */
     size_t rows, hidden; /* of the worst block */
     int passed;
     char verdict[16]; /* "pass", "type-limited", "fail", "unsupported", "missing"; "": not judged */
     char reason
         [24]; /* of type-limited and fail: "inaccurate", "wrong-class", "input-modified", ... */
-    char detail[512];                /* where and why, "" for nothing to say */
+    char detail[512];                /* where and why; may be "" */
     double metrics[LNJUDGE_METRICS]; /* of the block with the largest row_ulp_max */
     uint64_t
         ulp_histogram[LNJUDGE_BINS]; /* elements with an error below 2^-6 ULP, below 2^-5, ... */
-    lnjudge_row worst;               /* x is NULL where the kernel gave nothing */
+    lnjudge_row worst;               /* x is NULL if there is no output */
 } lnjudge_case;
 
-/* The figure of this name; NaN for a name that there is not. */
+/* The metric of this name; NaN if there is none of this name. */
 LN_API double lnjudge_metric(const lnjudge_case *judged, const char *name);
 
 typedef struct lnjudge_report {
@@ -107,14 +106,14 @@ typedef struct lnjudge_report {
         worst;  /* the first case that did not pass, or the first of them that names a mistake where
                    * that one has figures alone; if all passed, that with the largest row_ulp_max that
                    * is not type-limited */
-    int passed; /* every case did, and every size of the question was judged */
-    const char *
-        not_asked; /* of a kernel: what takes processes of its own (`lnbench run --plugin`); else NULL */
+    int passed; /* every case passed, and every size of the question was judged */
+    const char
+        *not_asked; /* of a kernel: the tests that only `lnbench run --plugin` makes; else NULL */
 } lnjudge_report;
 
 LN_API void lnjudge_report_free(lnjudge_report *report);
 
-/* Judges tensors->y, made elsewhere: one case. max_row_ulp: a limit of one's own, 0 for none. */
+/* Judges tensors->y, which another program computed, as one case. max_row_ulp: a limit of your own; 0: none. */
 LN_API lnjudge_status lnjudge_output_judge(const ln_problem *problem, const ln_tensors *tensors,
                                            double max_row_ulp, lnjudge_report *report,
                                            lnjudge_error *error);
@@ -122,25 +121,25 @@ LN_API lnjudge_status lnjudge_output_judge(const ln_problem *problem, const ln_t
 /* ---- kernels ---- */
 
 enum { LNJUDGE_STOP = -1 };
-/* A kernel. Returns 0; LN_ERROR_UNSUPPORTED where it does not take this problem; LNJUDGE_STOP to end
- * the judgement; anything else means that it failed. mean and rstd, where they are not NULL, are of
- * the accumulator's type and may be left alone. */
+/* A kernel. Returns 0 for success, LN_ERROR_UNSUPPORTED for a problem that it does not support,
+ * LNJUDGE_STOP to end the judgement, and anything else for a failure. It may write mean and rstd if
+ * they are not NULL; they are of the accumulator's type. */
 typedef int (*lnjudge_kernel)(void *user, const ln_problem *problem, const ln_tensors *tensors);
 
 enum lnjudge_trait {
-    LNJUDGE_DENSE = 1,        /* takes dense rows alone */
+    LNJUDGE_DENSE = 1,        /* supports dense rows only */
     LNJUDGE_NOT_IN_PLACE = 2, /* y must not be x */
     LNJUDGE_NO_RESIDUAL = 4,
-    LNJUDGE_THESE_SIZES = 8, /* takes the sizes of `hidden` alone */
+    LNJUDGE_THESE_SIZES = 8, /* supports the sizes of `hidden` only */
 };
 
-/* Called before each step, which takes some milliseconds beside the kernel's own time: its number from 1 on, how
- * many there are, and whether a check so far did not pass. It may set another *max_row_ulp for the step. Returns 0;
- * anything else ends the judgement, whose report then says what is known by now. */
+/* Called before each step, which takes some milliseconds besides the kernel's own time. `step` counts from 1 to
+ * `steps`; `failed`: a check so far did not pass. It may change *max_row_ulp for the step. Returns 0 to go on; anything
+ * else ends the judgement, and the report then has the results so far. */
 typedef int (*lnjudge_before_step)(void *user, size_t step, size_t steps, int failed,
                                    double *max_row_ulp);
 
-/* Members that are 0 mean: as people have it (f32, seed 1, no limit, hidden 768). */
+/* Members that are 0 have the usual value (f32, seed 1, no limit, hidden 768). */
 typedef struct lnjudge_question {
     size_t struct_size; /* sizeof(lnjudge_question) as compiled */
     lnjudge_kernel kernel;
@@ -151,24 +150,23 @@ typedef struct lnjudge_question {
     const size_t *hidden; /* sizes that every input family is judged at */
     size_t hidden_count;
     uint64_t seed;
-    double
-        max_row_ulp; /* of rows whose kappa is at most 2 and no longer than these: beyond, summation decides */
-    const volatile int *stop; /* NULL, or: once it is not 0, a step ends with LNJUDGE_STOPPED */
-    size_t entry; /* 0: every step; else this one alone, from 1 on, of the same question */
+    double max_row_ulp; /* limit for rows with kappa up to 2 that are no longer than these sizes */
+    const volatile int *stop; /* or NULL; once *stop is not 0, the step ends with LNJUDGE_STOPPED */
+    size_t entry;             /* 0: every step; else only this one, from 1 on */
     lnjudge_before_step before_step; /* or NULL */
 } lnjudge_question;
 
-/* Asks everything, which takes seconds. The kernel runs in this process: one that writes far beyond
- * its tensors, or never returns, takes the caller with it (lnbench runs kernels in another one). */
+/* Makes all checks, which takes seconds. The kernel runs in this process, so that a kernel that writes far beyond its
+ * tensors, or never returns, ends or blocks the caller too (lnbench runs kernels in processes of their own). */
 LN_API lnjudge_status lnjudge_kernel_judge(const lnjudge_question *question, lnjudge_report *report,
                                            lnjudge_error *error);
 
 /* ---- is an input written to during a call? ---- */
 
-/* Makes whole pages read-only and lets the first write to them through, which lnjudge_watched() then
- * tells. 0: it cannot be, or another watch is on in this process. Until its end SIGSEGV is handled. */
+/* Makes whole pages read-only until the first write to them, whose address lnjudge_watched() returns. 0: the pages
+ * cannot be protected, or this process has a watch already. During a watch lnjudge handles SIGSEGV. */
 LN_API int lnjudge_watch(void *pages, size_t bytes);
-/* Ends the watch. Where it was written first; NULL: nowhere. */
+/* Ends the watch. Returns the address of the first write; NULL: there was none. */
 LN_API void *lnjudge_watched(void);
 
 /* ---- which function made this output? ---- */
@@ -178,19 +176,19 @@ enum { LNJUDGE_EXACT = -1, LNJUDGE_AXES = 8, LNJUDGE_WORDS = 256 };
 typedef struct lnjudge_box {
     size_t dimensions, shape[LNJUDGE_AXES]; /* of x, y and the residual */
     const double *x, *residual, *y;         /* residual may be NULL */
-    const double *gamma, *beta;             /* or NULL; of `parameters` elements each: 1, those of
-                                               an axis, or of the last axes */
+    const double *gamma, *beta;             /* or NULL; `parameters` elements each: 1, as many
+                                               as an axis has, or as the last axes have */
     size_t parameters;
-    ln_type x_type, y_type, param; /* as they were kept */
-    int digits, x_digits;          /* decimals that y and x were printed to, or LNJUDGE_EXACT */
+    ln_type x_type, y_type, param; /* in which the tensors were stored */
+    int digits, x_digits;          /* decimals with which y and x were printed, or LNJUDGE_EXACT */
 } lnjudge_box;
 
 typedef struct lnjudge_candidate {
-    int is_convention;         /* 0: no norm; `words` say what */
-    ln_convention convention;  /* its eps is a usual one, or a short decimal, of... */
-    double eps_low, eps_high;  /* ...all that explain y */
-    char words[LNJUDGE_WORDS]; /* its label, and what no convention has */
-    char also[LNJUDGE_WORDS];  /* other presets that it may be: "= te; in f32 also llama"; or "" */
+    int is_convention;         /* 0: it is no normalisation; see `words` */
+    ln_convention convention;  /* its eps is a usual or short one from eps_low to eps_high */
+    double eps_low, eps_high;  /* every eps between them explains y */
+    char words[LNJUDGE_WORDS]; /* its label, and what a convention cannot say */
+    char also[LNJUDGE_WORDS];  /* other presets that fit: "= te; in f32 also llama"; or "" */
 } lnjudge_candidate;
 
 typedef enum lnjudge_answer {
@@ -203,8 +201,8 @@ typedef struct lnjudge_fingerprint {
     lnjudge_answer answer;
     size_t count; /* candidates that explain y, the likeliest first */
     lnjudge_candidate *candidates;
-    size_t tried, rows, rows_told; /* rows, and those that tell anything */
-    float probe; /* a row of +-this in turn (0 at the end of an odd row) tells most; 0: none does */
+    size_t tried, rows, rows_told; /* candidates, rows, and rows that exclude candidates */
+    float probe; /* a row that alternates between +probe and -probe tells most; 0: no row does */
     size_t pairs, pairs_left;
 } lnjudge_fingerprint;
 
@@ -212,22 +210,23 @@ LN_API lnjudge_status lnjudge_fingerprint_make(const lnjudge_box *box, lnjudge_f
                                                lnjudge_error *error);
 LN_API void lnjudge_fingerprint_free(lnjudge_fingerprint *made);
 
-/* ---- what rtol and atol tell right from wrong? ---- */
+/* ---- which rtol and atol separate correct from wrong outputs? ---- */
 
 enum { LNJUDGE_MISTAKES = 9 };
 
 typedef struct lnjudge_tolerance {
     double rtol;
-    double certain, likely; /* atol that two right ones may need: always; but for one row in 1e9 */
-    double usual;           /* atol between right ones as textbooks have them, about */
-    size_t count;           /* what wrong ones come to: a neighbouring convention, or short sums */
+    double certain,
+        likely; /* atol that suffices for two correct outputs: always; for all rows but 1 in 1e9 */
+    double usual; /* about the atol between textbook implementations */
+    size_t count; /* mistakes (another convention, short sums) and the atol that each needs */
     struct {
         char words[LNJUDGE_LABEL + 20];
         double atol;
     } mistakes[LNJUDGE_MISTAKES];
 } lnjudge_tolerance;
 
-/* Of the problem's rows: tensors->x and, as the convention says, gamma and beta. */
+/* For the rows of the problem: tensors->x and, if the convention has them, gamma and beta. */
 LN_API lnjudge_status lnjudge_tolerance_find(const ln_problem *problem, const ln_tensors *tensors,
                                              lnjudge_tolerance *found, lnjudge_error *error);
 

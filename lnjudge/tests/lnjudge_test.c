@@ -210,7 +210,7 @@ TEST(refuses_what_cannot_be_meant)
     assert_string_equal(error.message, "");
     problem.hidden = 0;
     assert_int_equal(lnjudge_reference(&problem, &tensors, NULL, &error), LNJUDGE_ERROR_ARGUMENT);
-    assert_string_equal(error.message, "1 rows of 0: at least 1 of 1 was expected");
+    assert_string_equal(error.message, "1 rows of 0: there must be at least one element");
     problem.hidden = 4;
     problem.x_stride = 3;
     assert_int_equal(lnjudge_reference(&problem, &tensors, NULL, NULL), LNJUDGE_ERROR_ARGUMENT);

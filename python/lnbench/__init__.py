@@ -1,4 +1,4 @@
-"""Is this LayerNorm, or RMSNorm, right? lnbench's certified reference and judge for Python.
+"""lnbench's certified reference and judge of LayerNorm and RMSNorm for Python.
 
     import lnbench
     print(lnbench.judge(my_layernorm))                      # the verdict, the worst row, the call that repeats it

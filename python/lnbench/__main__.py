@@ -5,8 +5,8 @@ import sys
 
 
 def program():
-    """The path of the C program: what LNBENCH_PROGRAM names, this package's, the installed one;
-    None where there is none."""
+    """The path of the C program: that in LNBENCH_PROGRAM, else this package's, else the installed
+    one, else None."""
     own = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_native", "bin", "lnbench")
     return os.environ.get("LNBENCH_PROGRAM") or (own if os.path.exists(own)
                                                  else shutil.which("lnbench"))
@@ -15,8 +15,8 @@ def program():
 def main():
     path = program()
     if not path:
-        sys.exit("lnbench: the program is not there: install the package, or name the program in "
-                 "LNBENCH_PROGRAM")
+        sys.exit("lnbench: the program was not found: install the package, or set "
+                 "LNBENCH_PROGRAM to its path")
     os.execv(path, ["lnbench", *sys.argv[1:]])
 
 

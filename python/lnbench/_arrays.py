@@ -1,11 +1,11 @@
-"""Arrays of any library as NumPy's, in the four element types, and back."""
+"""Converts arrays of any library to NumPy arrays of the four element types, and back."""
 import numpy as np
 
 from ._library import ArgumentError, clean
 
 TYPES = ("f32", "f64", "bf16", "f16")  # in the order of ln_type
 STORED = {"f32": np.dtype("f4"), "f64": np.dtype("f8"), "bf16": np.dtype("u2"),
-          "f16": np.dtype("f2")}  # whose bytes a type's elements are
+          "f16": np.dtype("f2")}  # the NumPy dtype that holds each type's elements
 _ALIASES = {"float32": "f32", "float64": "f64", "bfloat16": "bf16", "float16": "f16"}
 
 
@@ -22,7 +22,7 @@ def type_name(given):
             text = str(given)
     text = _ALIASES.get(text, text)
     if text not in TYPES:
-        raise ArgumentError(f"dtype {text}: f32, f64, bf16 or f16 was expected")
+        raise ArgumentError(f"invalid dtype {text}: choose f32, f64, bf16 or f16")
     return text
 
 
@@ -47,10 +47,10 @@ def _from_torch(value):
 
 
 def take(value, name="x", type_=None):
-    """(array of the stored dtype, type): NumPy's own arrays, torch's tensors, and whatever has
-    DLPack or the buffer protocol. type_ "bf16" takes uint16 as its bits. Nothing is rounded."""
+    """Returns (array of the stored dtype, type) of a NumPy array, a torch tensor, or an object with
+    DLPack or the buffer protocol. With type_ "bf16", uint16 holds the bits. Nothing is rounded."""
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
-        raise ArgumentError(f"{name}: a masked array; fill it, since a row has no gaps")
+        raise ArgumentError(f"{name} is a masked array: fill it, since a row has no gaps")
     if is_torch(value) and hasattr(value, "detach"):
         array, own = _from_torch(value)
     else:
@@ -61,39 +61,38 @@ def take(value, name="x", type_=None):
             else:
                 array = np.from_dlpack(value)
         except Exception as failed:  # of another library
-            raise ArgumentError(f"{name}: no array ({clean(failed)})") from None
+            raise ArgumentError(f"{name} cannot be read as an array: {clean(failed)}") from None
     if own is None and array.dtype.name == "bfloat16":
         array, own = array.view(np.uint16), "bf16"
     if own is None and type_ == "bf16" and array.dtype == np.uint16:
         own = "bf16"
     if own is None and array.dtype.name not in _ALIASES:
-        raise ArgumentError(f"{name}: dtype {array.dtype}; float32, float64, float16 or bfloat16 "
-                            "was expected")
+        raise ArgumentError(f"{name} has dtype {array.dtype}: use float32, float64, float16 or "
+                            "bfloat16")
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     return array, own or _ALIASES[array.dtype.name]
 
 
 def rows_of(value, name="x", type_=None):
-    """The same as contiguous rows: (array, type, shape). The last axis is hidden."""
+    """Like take(), as contiguous rows: (array, type, shape). The last axis is hidden."""
     array, own = take(value, name, type_)
     if type_ and own != type_:
-        raise ArgumentError(f"{name}: dtype {own}; {type_} was expected")
+        raise ArgumentError(f"{name} has dtype {own}, not {type_}")
     if array.ndim == 0 or array.size == 0:
-        raise ArgumentError(f"{name}: shape {array.shape}; at least one row of at least one "
-                            "element was expected")
+        raise ArgumentError(f"{name} has shape {array.shape}: it needs at least one row of at "
+                            "least one element")
     shape = array.shape
     return np.ascontiguousarray(array).reshape(-1, shape[-1]), own, shape
 
 
 def like(value, name, other_name, shape, type_):
-    """Another tensor of the same shape and type."""
+    """A second tensor, which must have the shape and type of the first."""
     array, own = take(value, name, type_)
     if array.shape != shape:
-        raise ArgumentError(f"{name}: shape {array.shape}; {shape} was expected, as {other_name} "
-                            "has")
+        raise ArgumentError(f"{name} has shape {array.shape}, but {other_name} has {shape}")
     if own != type_:
-        raise ArgumentError(f"{name}: dtype {own}; {type_} was expected, as {other_name} has")
+        raise ArgumentError(f"{name} has dtype {own}, but {other_name} has {type_}")
     return np.ascontiguousarray(array).reshape(-1, shape[-1])
 
 
@@ -101,17 +100,17 @@ def parameter(value, name, count, type_=None):
     """Gamma or beta: (array, type)."""
     array, own = take(value, name, type_)
     if array.size != count or array.shape[-1:] not in ((), (count,)):
-        raise ArgumentError(f"{name}: shape {array.shape}; ({count},) was expected")
+        raise ArgumentError(f"{name} has shape {array.shape}, not ({count},)")
     if type_ and own != type_:
-        raise ArgumentError(f"{name}: dtype {own}; {type_} was expected")
+        raise ArgumentError(f"{name} has dtype {own}, not {type_}")
     return np.ascontiguousarray(array).reshape(-1), own
 
 
 def give(array, type_, framework="numpy"):
-    """An array of stored elements as one of the type, for a user: NumPy (bf16 where ml_dtypes is)
-    or torch."""
+    """Returns an array of stored elements as a user's array of the type, in NumPy (bf16 needs
+    ml_dtypes) or torch."""
     if framework not in ("numpy", "torch"):
-        raise ArgumentError(f"framework {framework!r}: numpy or torch was expected")
+        raise ArgumentError(f"invalid framework {framework!r}: choose numpy or torch")
     if framework == "torch":
         try:
             import torch
@@ -123,13 +122,13 @@ def give(array, type_, framework="numpy"):
     if type_ == "bf16":
         dtype = _bfloat16()
         if dtype is None:
-            raise ArgumentError("bf16 in NumPy needs ml_dtypes; or framework=\"torch\"")
+            raise ArgumentError("bf16 in NumPy needs ml_dtypes: install it, or use framework=\"torch\"")
         return array.view(dtype)
     return array
 
 
 def give_or_bits(array, type_, framework="numpy"):
-    """The same; the bits of bf16 where nothing here can show them otherwise."""
+    """Like give(), but returns the bits of bf16 if ml_dtypes is not installed."""
     if type_ == "bf16" and framework == "numpy" and _bfloat16() is None:
         return array
     return give(array, type_, framework)

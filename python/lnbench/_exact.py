@@ -1,4 +1,4 @@
-"""The certified reference, and outputs that were made elsewhere."""
+"""The certified reference, and judging the outputs of other programs."""
 import ctypes as c
 import threading
 
@@ -12,14 +12,14 @@ _PART = 1 << 16  # elements of one call of the reference: about 10 ms
 
 
 def patiently(work):
-    """work() in a thread, since a signal reaches Python only between two of its own steps. Its
-    arrays live as long as it runs, so that it may be left alone."""
+    """Runs work() in a thread, since Python handles signals only between two of its own steps. The
+    thread may be left running after an exception: it keeps its arrays alive."""
     result = []
 
     def run():
         try:
             result.append((work(), None))
-        except BaseException as raised:  # handed over, whatever it is
+        except BaseException as raised:  # raised again by the caller's thread
             result.append((None, raised))
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
@@ -36,8 +36,8 @@ def _address(array):
 
 
 def fit_affine(convention, gamma, beta):
-    """The convention with the form that these parameters have; forms with gamma1 and scalar stay.
-    Neither: no affine form, since gamma 1 and beta 0 change nothing."""
+    """The convention with the affine form of these parameters; gamma1 and scalar stay as they are.
+    Without gamma and beta there is no affine form, since gamma 1 and beta 0 change nothing."""
     form = lib.form_of(convention)
     if gamma is None and beta is None:
         return lib.with_form(convention, "none")
@@ -49,14 +49,14 @@ def fit_affine(convention, gamma, beta):
     if gamma is not None and beta is None and form == "vector":
         return lib.with_form(convention, "gamma")
     if gamma is None or (beta is None and form != "gamma") or form == "none":
-        raise lib.ArgumentError(f"affine form {form}: gamma{' with beta' * (form != 'gamma')} was "
-                                "expected" if form != "none" else
+        raise lib.ArgumentError(f"affine form {form} needs gamma{' and beta' * (form != 'gamma')}"
+                                if form != "none" else
                                 "affine=none takes no gamma and no beta")
     return lib.with_form(convention, "vector" if form == "gamma" else form)
 
 
 class Given:
-    """Rows, parameters and a convention, checked: what problems and tensors are made of."""
+    """Checked rows, parameters and convention, from which problems and tensors are made."""
 
     def __init__(self, x, gamma, beta, residual, convention, dtype=None):
         self.framework = "torch" if arrays.is_torch(x) else "numpy"
@@ -65,7 +65,7 @@ class Given:
         form = lib.form_of(self.convention)
         hidden = self.shape[-1]
         count = 1 if form == "scalar" else hidden
-        self.inputs = {"x": self.x}  # by role, those that are there
+        self.inputs = {"x": self.x}  # the given tensors, by role
         if residual is not None:
             self.inputs["residual"] = arrays.like(residual, "residual", "x", self.shape, self.type)
         self.param = None
@@ -87,12 +87,12 @@ class Given:
 
 
 def reference(x, gamma=None, beta=None, *, convention="torch", residual=None, dtype=None):
-    """LayerNorm or RMSNorm of the rows of x (the last axis), every element correctly rounded to x's type.
+    """LayerNorm or RMSNorm of the rows of x (its last axis), every element correctly rounded to x's type.
 
-    convention: a preset ("torch", "bert", ...; of RMSNorm "llama", "gemma", ..., whose weight is gamma)
+    convention: a preset ("torch", "bert", ...; for RMSNorm "llama", "gemma", ..., whose weight is gamma)
     or a list ("ddof=1,eps=1e-6@std,affine=vector").
-    Without gamma and beta there is no affine form. residual is added to x first, rounded to its
-    type. dtype "bf16" takes x of uint16 as bits. Returns an array of x's shape, type and library.
+    Without gamma and beta there is no affine form. residual is added to x first, and the sum is rounded
+    to x's type. With dtype "bf16", x of uint16 holds bits. Returns an array of x's shape, type and library.
     """
     given = Given(x, gamma, beta, residual, convention, dtype)
     y = np.empty_like(given.x)
@@ -113,7 +113,7 @@ def reference(x, gamma=None, beta=None, *, convention="torch", residual=None, dt
     return arrays.give_or_bits(y.reshape(given.shape), given.type, given.framework)
 
 
-# ---- reports of the library as Python's ----
+# ---- Python objects made from the library's reports ----
 
 def _vector(address, count, dtype):
     if not address:
@@ -137,7 +137,7 @@ def _row(row, case, type_, param, framework):
 
 
 def report_of(report, subject, repeat, type_, param, framework, put_right=lambda case: None):
-    """Takes a report of the library over and frees it; put_right may change its cases."""
+    """Copies a report of the library and frees it; put_right may change the cases."""
     made = []
     for case in report.cases[:report.count]:
         metrics = dict(zip(lib.metric_names, case.metrics))
@@ -156,8 +156,8 @@ def report_of(report, subject, repeat, type_, param, framework, put_right=lambda
 
 def judge_output(x, y, gamma=None, beta=None, *, convention="torch", residual=None, max_row_ulp=0,
                  dtype=None) -> Report:
-    """Judges an output y of x that was made elsewhere, as `lnbench eval --y` does. Of a wrong one
-    report.function says which function made it."""
+    """Judges an output y of x that another program computed, as `lnbench eval --y` does. If it is
+    wrong, report.function names the function that made it."""
     given = Given(x, gamma, beta, residual, convention, dtype)
     y = arrays.like(y, "y", "x", given.shape, given.type)
     report, limit = lib.Report(), lib.number(max_row_ulp, "max_row_ulp", 0)
@@ -176,9 +176,9 @@ def judge_output(x, y, gamma=None, beta=None, *, convention="torch", residual=No
 
 def tolerance(x, gamma=None, beta=None, *, convention="torch", residual=None,
               dtype=None) -> dict:
-    """rtol and atol for allclose() that two right implementations may need on these rows, always
-    ("certain") and but for one row in 1e9 ("likely"), about what usual ones differ by ("usual"),
-    and the atol that wrong ones come to ("mistakes": neighbouring conventions and short sums)."""
+    """rtol, and the atol for allclose() with which two correct implementations agree on these rows:
+    always ("certain"), for all rows but 1 in 1e9 ("likely"), and about that of usual implementations
+    ("usual"). "mistakes": by how much wrong ones differ (similar conventions, short sums)."""
     given, found = Given(x, gamma, beta, residual, convention, dtype), lib.Tolerance()
     patiently(lambda: lib.call("lnjudge_tolerance_find", c.byref(given.problem()),
                                c.byref(given.tensors()), c.byref(found)))
@@ -189,7 +189,7 @@ def tolerance(x, gamma=None, beta=None, *, convention="torch", residual=None,
 # ---- fingerprint ----
 
 def _has_decimals(array, digits, type_):
-    """Whether every element is, as far as its type can tell, a decimal with so many places."""
+    """Whether every element may be a decimal number with `digits` places, rounded to its type."""
     scaled = array * 10.0 ** digits
     scaled = scaled[np.isfinite(scaled)]
     slack = np.abs(scaled) * 2 * (2.0 ** -53 if type_ == "f64" else 2.0 ** -24)
@@ -197,21 +197,21 @@ def _has_decimals(array, digits, type_):
 
 
 def _doubles(value, name, wanted=None):
-    """(array of f8, type) of a tensor in its own shape, which must be the wanted one."""
+    """Returns (array of f8, type) of a tensor, whose shape must be the wanted one."""
     array, type_ = arrays.take(value, name)
     if array.size == 0 or wanted not in (None, array.shape) or (name == "x" and array.ndim == 0):
-        raise lib.ArgumentError(f"{name}: shape {array.shape}; "
-                                + (f"{wanted} was expected, as x has" if wanted else
-                                   "at least one row of at least one element was expected"))
+        raise lib.ArgumentError(f"{name} has shape {array.shape}"
+                                + (f", but x has {wanted}" if wanted else
+                                   ": it needs at least one row of at least one element"))
     return np.ascontiguousarray(arrays.as_double(array, type_)), type_
 
 
 def fingerprint(x, y, gamma=None, beta=None, *, residual=None, digits=None,
                 x_digits=None) -> FingerprintReport:
-    """Which function made y of x? As `lnbench fingerprint`.
+    """Finds the function that made y from x, as `lnbench fingerprint` does.
 
-    digits: y was printed to so many decimals; x_digits: so was x (default: as y, where it looks
-    so). gamma and beta: one element each, or those of an axis or of the last axes.
+    digits: y was printed with this number of decimals; x_digits: the same for x (default: digits, if
+    the elements of x fit). gamma and beta: one element each, or as many as an axis or the last axes have.
     """
     digits, x_digits = (None if value is None else lib.whole(value, name, 0, 17)
                         for value, name in ((digits, "digits"), (x_digits, "x_digits")))
@@ -228,15 +228,15 @@ def fingerprint(x, y, gamma=None, beta=None, *, residual=None, digits=None,
 
 
 def _fingerprint(x, y, residual, gamma, beta, digits=None, x_digits=None):
-    """Of arrays of f8, each with the type that it was kept in."""
+    """Like fingerprint(), for pairs of an array of f8 and the type in which it was stored."""
     (x, x_type), (y, y_type) = x, y
     shape = x.shape if x.ndim <= 8 else (-1,) + x.shape[-7:]
     param = (beta or gamma or (None, "f32"))[1]
     residual, gamma, beta = (one and one[0] for one in (residual, gamma, beta))
     sizes = {one.size for one in (gamma, beta) if one is not None}
     if len(sizes) > 1:
-        raise lib.ArgumentError(f"gamma of {gamma.size} and beta of {beta.size} elements: as many "
-                                "of each were expected")
+        raise lib.ArgumentError(f"gamma has {gamma.size} elements and beta has {beta.size}: they "
+                                "need as many each")
     if x_digits is None and digits and _has_decimals(x, digits, x_type) \
             and not _has_decimals(x, digits - 1, x_type):
         x_digits = digits

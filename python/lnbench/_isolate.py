@@ -1,4 +1,4 @@
-"""A judgement in a child process, so that a function which crashes or hangs takes nobody with it."""
+"""Judges a function in a child process, so that a crash or hang does not affect the caller."""
 import ctypes
 import math
 import multiprocessing
@@ -20,7 +20,7 @@ def _failed(options, reason, detail, rows, hidden):
 
 
 def _run_child(work, pipe):
-    """Sends (rows, hidden) before each call, and at the end what work() returned or raised."""
+    """Sends (rows, hidden) before each call, and finally the result or exception of work()."""
     os.setpgid(0, 0)
     try:
         ctypes.CDLL(None).prctl(_PDEATHSIG, signal.SIGKILL)
@@ -30,19 +30,19 @@ def _run_child(work, pipe):
         result = work(lambda rows, hidden: pipe.send((rows, hidden)))
     except BaseException as raised:
         result = raised
-    pipe.send(pickle.dumps(result))  # send() alone would share the memory of torch's tensors
+    pipe.send(pickle.dumps(result))  # send() would share the memory of torch tensors
 
 
 def _has_ended(child):
-    """Whether it has, without forgetting its number, which nobody else gets until then."""
+    """Whether the child ended; its number stays reserved until waitpid()."""
     try:
         return os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-    except ChildProcessError:  # SIGCHLD is ignored here, or somebody else waits for all children
+    except ChildProcessError:  # SIGCHLD is ignored, or another thread waits for all children
         return True
 
 
 def _end(child):
-    """Ends it and the processes that it left, and tells its status."""
+    """Kills the child and the processes that it started, and returns its status."""
     for kill in (os.killpg, os.kill):
         try:
             kill(child, signal.SIGKILL)
@@ -55,8 +55,8 @@ def _end(child):
 
 
 def _receive(child, pipe, deadline):
-    """(the result; None where the process ended without one, rows and hidden of the last call). Raises
-    TimeoutError where a call takes longer than the deadline."""
+    """Returns (result or None, (rows, hidden) of the last call). The result is None if the process ended
+    without one. Raises TimeoutError if a call takes longer than the deadline."""
     call, began = (0, 0), math.inf
     while True:
         ended = _has_ended(child)
@@ -74,7 +74,7 @@ def _receive(child, pipe, deadline):
 
 
 def in_child(work, deadline, options):
-    """work(called) in a forked process; called(rows, hidden) is to be called before each call."""
+    """Runs work(called) in a forked process; work calls called(rows, hidden) before each call of the function."""
     receiving, sending = multiprocessing.Pipe(duplex=False)
     child = os.fork()
     if child == 0:

@@ -1,4 +1,4 @@
-"""A callable through the conformance tests."""
+"""Runs the conformance tests on a Python callable."""
 import collections
 import contextlib
 import ctypes as c
@@ -17,13 +17,13 @@ from . import _library as lib
 from ._exact import report_of
 from ._report import Report
 
-_FAULTS = 1000  # the codes from here on stand for what the callable did, in `Callable.faults`
-# Exceptions of a function that wants torch tensors and got NumPy arrays.
+_FAULTS = 1000  # status codes from here on are indexes into `Callable.faults`
+# Exceptions of a function that needs torch tensors and got NumPy arrays.
 _WANTS_TORCH = re.compile(r"[Tt]ensor|torch|'numpy\.ndarray' object has no attribute|argument '(dim|keepdim)'")
 
 
 def _attempt(question, otherwise=None):
-    """question(), or `otherwise` where the user's object raises an exception."""
+    """Returns question(), or `otherwise` if the user's object raises an exception."""
     try:
         return question()
     except lib.ArgumentError:
@@ -33,15 +33,15 @@ def _attempt(question, otherwise=None):
 
 
 class Wrong(BaseException):
-    """What a function did that is no question of accuracy: a reason and a sentence."""
+    """A failure of a function other than a large error: a reason and a sentence."""
 
 
 class Callable:
-    """A user's function as the kernel of a question: one array in, one out. Ctrl-C ends it."""
+    """Makes a user's function, which takes and returns arrays, the kernel of a question. Ctrl-C ends it."""
 
     def __init__(self, fn, framework, type_, param, on_call=None, scalar=False):
         self.inside = False  # the function runs now
-        self.stop = c.c_int(0)  # the library looks at it between two rows
+        self.stop = c.c_int(0)  # the library reads it between two rows
         self.inputs, self.earlier = layouts.Inputs(), collections.deque(maxlen=3)
         self.layout, self.declined, self.wider, self.elements = None, {}, None, 0
         self.fn, self.framework, self.type, self.param = fn, framework, type_, param
@@ -50,7 +50,7 @@ class Callable:
         self.kernel = lib.KERNEL(self._called)
 
     def on_interrupt(self, number, frame):
-        """Raises in the user's code alone: an exception at the edge of a callback is lost."""
+        """Raises only in the user's code, since an exception outside it would be lost in the callback."""
         self.stop.value = 1
         if self.inside:
             raise KeyboardInterrupt
@@ -72,7 +72,7 @@ class Callable:
         except KeyboardInterrupt as raised:
             self.raised = raised
             return lib.STOP
-        except BaseException as raised:  # the verdict is on the function, whatever it raises
+        except BaseException as raised:  # any exception is a failure of the function
             why = lib.said(raised)
             if self.framework == "numpy" and _WANTS_TORCH.search(why):
                 why = f'{why[:130]}; if it takes torch tensors, use framework="torch"'
@@ -92,15 +92,15 @@ class Callable:
                  (getattr(tensors, role) for role in lib.PARAMETERS) if address]
         y = table(tensors.y, (rows, hidden), dtype, problem.y_stride)
         self._answer(x, given, y)
-        # Which of two NaNs a sum keeps is the affair of loops over arrays of any alignment.
+        # A sum of two NaNs may keep either of them, which depends on the arrays' alignment: all become one NaN.
         if self.type == "bf16":
             y[(y & 0x7fff) > 0x7f80] = 0x7fc0
         else:
             y[np.isnan(y)] = np.nan
 
     def _answer(self, x, parameters, y):
-        """y as fn makes it in the layout of the entry. Where fn raises there, and again, and takes
-        contiguous arrays, it declines that layout."""
+        """Writes what fn returns for the layout of this entry to y. If fn raises in this layout twice but not
+        with contiguous arrays, it does not support the layout."""
         layout = self.layout or (layouts.ROWS if x.strides[0] > x[0].nbytes and len(x) > 1
                                  else layouts.PLAIN)
         if layout in self.declined:
@@ -123,7 +123,7 @@ class Callable:
             y[...] = self._once(layout, x, len(x), parameters)
             return
         _, first, which = np.unique(np.ascontiguousarray(x).view(f"V{x[0].nbytes}"), True, True)
-        if len(first) > 8:  # so many calls
+        if len(first) > 8:  # too many calls
             return self._run(layouts.PLAIN, x, parameters, y)
         for number, row in enumerate(first):
             at = which.reshape(-1) == number
@@ -158,12 +158,12 @@ class Callable:
         if y.shape != shape:
             other = "another number of rows or columns" if y.ndim == len(shape) \
                 else f"{y.ndim} dimensions"
-            raise Wrong("wrong-shape", f"it returned {other}: a result of the input's shape was "
-                        "expected")
+            raise Wrong("wrong-shape", f"it returned {other}: the result must have the input's "
+                        "shape")
         if held:
             raise Wrong("returns-input", f"returned a view of its input {held}")
         if any(np.may_share_memory(y, earlier) for earlier in self.earlier):
-            raise Wrong("static-output", "returned the memory of an earlier result, which is lost: a "
+            raise Wrong("static-output", "returned the memory of an earlier result, which it overwrote: a "
                         "static output buffer")
         self.earlier.append(y)
         if type_ == self.type:
@@ -174,18 +174,18 @@ class Callable:
         return y.astype(self.dtypes[0])
 
     def facts(self):
-        """What is no fault and worth to know."""
+        """Facts worth knowing that are no failures."""
         by_why = {}
         for layout, why in self.declined.items():
             by_why.setdefault(why, []).append(layout)
-        made = [f"declines arrays that are {', '.join(names)} ({why})"
+        made = [f"does not support arrays that are {', '.join(names)} ({why})"
                 for why, names in by_why.items()]
         made += [f"returns {self.wider} where {self.type} is given"] * bool(self.wider)
         made += [f"returns a tuple of {self.elements}: its first element was judged"] * bool(self.elements)
         return made + (self.fn.facts if type(self.fn) is _Bound else [])
 
     def put_right(self, case):
-        """Puts what the callable did in the place of its code, and leaves out what it is not given."""
+        """Replaces a status code by the failure that it stands for, and leaves out outputs that fn does not have."""
         case.detail = re.sub(r", (?:y(?:'s)? [^,:]*|mean|rstd)(?=[,:])", "", case.detail)
         code = re.search(r"returned (\d+)$", case.detail)
         if case.reason == "crashed" and code and int(code[1]) >= _FAULTS:
@@ -193,7 +193,7 @@ class Callable:
             case.detail = case.detail[:code.start()] + sentence
 
 
-# What a function's parameter of a name gets. "other" is never bound: a function that requires one is wrapped.
+# What a parameter gets, by its name. "other" is never bound: the user must wrap a function that requires one.
 _ROLES = {name: role for role, names in (
     ("gamma", "weight scale gamma alpha a_2 g w"), ("beta", "bias shift beta b_2 b"),
     ("shape", "normalized_shape"), ("eps", "eps epsilon variance_epsilon"),
@@ -201,13 +201,13 @@ _ROLES = {name: role for role, names in (
 
 
 def _operation(made):
-    """That of a class, or of one it is made from, which is called RMSNorm, or LlamaRMSNorm and so on."""
+    """rmsnorm if the object's class or a base class has RMSNorm in its name, such as LlamaRMSNorm; else layernorm."""
     named = any("RMSNorm" in base.__name__ for base in type(made).__mro__)
     return "rmsnorm" if named else "layernorm"
 
 
 class _Module:
-    """A torch module as a function of x, gamma and beta. Its own parameters are put back."""
+    """A torch module as a function of x, gamma and beta. restore() puts the module's own parameters back."""
 
     def __init__(self, module):
         self.module = module
@@ -216,7 +216,7 @@ class _Module:
                                   for role in lib.PARAMETERS)
         if len(named) != (self.weight is not None) + (self.bias is not None) or \
                 (self.weight is None and self.bias is not None):
-            raise lib.ArgumentError(f"a module with the parameters {', '.join(named)}: wrap it in a "
+            raise lib.ArgumentError(f"the module has the parameters {', '.join(named)}: wrap it in a "
                                     "function of x, gamma and beta")
         self.scalar = self.weight is not None and self.weight.numel() == 1
         shape = getattr(module, "normalized_shape", None)
@@ -224,12 +224,12 @@ class _Module:
             shape = self.weight.shape
         self.hidden = None if shape is None else tuple(shape)
         if self.hidden and len(self.hidden) != 1:
-            raise lib.ArgumentError(f"normalized_shape {self.hidden}: one axis was expected")
+            raise lib.ArgumentError(f"normalized_shape is {self.hidden}: only one axis is supported")
         self.kept = [p.data for p in (self.weight, self.bias) if p is not None]
 
     def convention(self, given, operation, type_):
-        """The one given, or that of its name with the module's own eps; with the module's affine form. A published
-        module of another library is known by its name; others compute as PyTorch's own."""
+        """The given convention, or that of the module's class with the module's eps; with the module's affine form.
+        Well-known modules of other libraries are found by their names; others are taken to compute as PyTorch does."""
         own, name = _operation(self.module), type(self.module).__name__
         usual = lib.USUAL[own]
         if own == "rmsnorm" and not type(self.module).__module__.startswith("torch.nn"):
@@ -239,7 +239,7 @@ class _Module:
         if given is None and isinstance(eps, float):
             made.eps = eps
         elif given is None and own == "rmsnorm" and type_ == "f64":
-            made.eps = 2.0**-52  # PyTorch's None: of the type that it computes in
+            made.eps = 2.0**-52  # PyTorch's eps=None is the epsilon of the type in which it computes
         if self.weight is None:
             return lib.with_form(made, "none")
         if lib.operation_of(made) == "layernorm":
@@ -262,9 +262,9 @@ class _Module:
 
 
 class _Bound:
-    """A function as one of x, gamma and beta, whose arguments are bound by the names of its parameters.
+    """Calls a function with x, gamma and beta, bound by the names of its parameters.
 
-    x goes to the first parameter whose name says nothing else. A parameter without a default and with an unknown
+    The first parameter whose name means nothing else gets x. A parameter without a default and with an unknown
     name gets gamma or beta, whichever is still free. A required normalized_shape gets (hidden,) and a
     required eps the convention's. Every other parameter keeps its default.
     `wanted`: the convention with the affine form that the function takes.
@@ -279,7 +279,7 @@ class _Bound:
             raise lib.ArgumentError(f"fn{lib.clean(signature, 200)}: {why}; wrap it, for example "
                                     "lambda x, gamma, beta: fn(x, weight=gamma, bias=beta)")
         if not kinds:
-            raise lib.ArgumentError("fn takes no argument: fn(x), fn(x, gamma) or fn(x, gamma, beta) was expected")
+            raise lib.ArgumentError("fn takes no argument: it must be fn(x), fn(x, gamma) or fn(x, gamma, beta)")
         roles = {p.name: _ROLES.get(p.name.lower()) for p in own}
         roles = {name: "x" if len(own) == 1 and role in lib.PARAMETERS else role for name, role in roles.items()}
         free = [role for role in ("x", *lib.PARAMETERS) if role not in roles.values()]
@@ -293,7 +293,7 @@ class _Bound:
         self.facts = []
         if not taken.intersection(lib.PARAMETERS):
             if inspect.Parameter.VAR_KEYWORD in kinds:
-                refuse("the names of gamma and beta are not known")
+                refuse("it is unknown which arguments are gamma and beta")
             wanted = lib.with_form(wanted, "none")
             kept = [p.name for p in own if not roles[p.name]]
             self.facts += [f"gets no gamma and no beta: {', '.join(kept)} as by default"] * bool(kept)
@@ -309,7 +309,7 @@ class _Bound:
             if required and role in ("shape", "eps"):
                 self.facts.append(f"{p.name} gets {wanted.eps if role == 'eps' else '(hidden,)'}")
             elif required and role not in ("x", *needed):
-                refuse(f"the convention has no {role}" if role in lib.PARAMETERS else f"what {p.name} gets is not known")
+                refuse(f"the convention has no {role}" if role in lib.PARAMETERS else f"it is unknown what {p.name} is")
             elif role not in ("x", *needed):
                 role = None
             if p.kind is not p.KEYWORD_ONLY:
@@ -330,17 +330,17 @@ def _sizes(hidden):
     except TypeError:
         hidden = (hidden,)
     if not hidden:
-        raise lib.ArgumentError("hidden (): at least one size was expected")
+        raise lib.ArgumentError("hidden is empty: give at least one size")
     return tuple(lib.whole(one, "hidden", 1) for one in hidden)
 
 
 class Subject:
-    """A function as judge() takes it: what its attributes say, as far as they do.
-    fn: the function or the _Module; name, framework, wanted (the convention)."""
+    """The function that judge() got, and what can be read from it: its name, framework and convention (`wanted`).
+    fn is the function, bound by names, or a _Module."""
 
     def __init__(self, fn, convention, framework, operation=None, type_="f32"):
         if not callable(fn):
-            raise lib.ArgumentError(f"a callable was expected, not {type(fn).__name__}")
+            raise lib.ArgumentError(f"fn is no callable but {type(fn).__name__}")
         self.is_module = _attempt(lambda: any(  # of torch
             base.__module__.startswith("torch.nn") for base in type(fn).__mro__), False)
         name = None
@@ -351,7 +351,7 @@ class Subject:
         self.name = lib.clean(name or type(fn).__name__, 60)
         self.fn = _attempt(lambda: _Module(fn)) if self.is_module else fn
         if self.fn is None:
-            raise lib.ArgumentError("a module whose parameters cannot be read: wrap it in "
+            raise lib.ArgumentError("the parameters of the module cannot be read: wrap it in "
                                     "a function of x, gamma and beta")
         if self.is_module:
             self.wanted = self.fn.convention(convention, operation, type_)
@@ -359,7 +359,7 @@ class Subject:
             self.wanted = lib.of_operation(convention, operation or (
                 None if convention else _attempt(lambda: _operation(fn))))
             bound = _attempt(lambda: _Bound(fn, self.wanted))
-            if bound:  # else its signature cannot be read, and it gets what the convention has
+            if bound:  # else its signature cannot be read: it gets x and the parameters of the convention
                 self.fn, self.wanted = bound, bound.wanted
         self.own_framework = "torch" if self.is_module else "numpy"
         self.framework = framework or self.own_framework
@@ -368,23 +368,23 @@ class Subject:
 def judge(fn, *, convention=None, operation=None, hidden=None, dtype="f32", param_dtype=None, seed=1,
           max_row_ulp=0, framework=None, only=False, strided=True, isolate=False, deadline=60.0,
           first_only=False, on_call=None, entry=0) -> Report:
-    """Judges a LayerNorm: fn(x, gamma, beta), fn(x, gamma), fn(x), or a torch module; or an RMSNorm:
-    fn(x, weight), fn(x), or what has a class that is called so, a torch module or not.
+    """Judges a LayerNorm (fn(x, gamma, beta), fn(x, gamma), fn(x) or a torch module) or an RMSNorm
+    (fn(x, weight), fn(x), or an object whose class has RMSNorm in its name).
 
     convention: torch by default, with a module's own eps. operation: "layernorm" or "rmsnorm"; by
-    default that of the convention. RMSNorm's convention is "torch-rms" by default; of a module called
-    LlamaRMSNorm and the like "llama", of GemmaRMSNorm "gemma".
-    fn gets arrays of rows x hidden of `dtype` and returns one like x; so do gamma and beta, of
-    `param_dtype` (default: dtype). hidden: sizes at which fn is judged on every input family (default:
-    768, or a module's own). The problems of the covering array have other sizes as well; with only=True,
-    and for a module, they keep to `hidden`. Arrays lie in memory in ten ways; a function that raises in one
-    declines it. max_row_ulp: a limit of one's own on rows of kappa <= 2 (about zero), no longer than hidden.
-    framework "torch" hands tensors over. strided=False: dense rows alone. isolate=True runs fn in a child
-    process; a call that takes longer than `deadline` seconds is a timeout there. first_only: ends with the
-    first check that fails. on_call(rows, hidden) is called before each call. entry: runs this entry of the
-    plan alone, as the report's `repeat` has it.
+    default that of the convention. The default convention of RMSNorm is "torch-rms"; for a module called
+    LlamaRMSNorm or the like it is "llama", for GemmaRMSNorm "gemma".
+    fn gets x of rows x hidden elements of `dtype`, and gamma and beta of `param_dtype` (default: dtype); it
+    returns an array like x. hidden: the sizes at which fn is judged on every input family (default: 768, or
+    the module's own). The covering array has other sizes too; with only=True, and for a module, it has only
+    `hidden`. Arrays have ten layouts in memory; fn need not support those in which it raises an exception.
+    max_row_ulp: a limit of your own for rows with kappa <= 2 (mean near zero), no longer than hidden.
+    framework "torch" passes tensors. strided=False: dense rows only. isolate=True runs fn in a child process;
+    a call that takes longer than `deadline` seconds is a timeout there. first_only: stop at the first check
+    that fails. on_call(rows, hidden) is called before each call. entry: run only this entry of the plan, as
+    the report's `repeat` says.
 
-    Only a KeyboardInterrupt of fn comes out: of all else the report says what is wrong. Wrong arguments: ArgumentError.
+    Raises ArgumentError for wrong arguments, and KeyboardInterrupt. Other exceptions of fn are in the report.
     """
     type_ = arrays.type_name(dtype)
     subject = Subject(fn, convention, framework, operation, type_)
@@ -398,7 +398,7 @@ def judge(fn, *, convention=None, operation=None, hidden=None, dtype="f32", para
     seed = lib.whole(seed, "seed", 0, (1 << 64) - 1)
     max_row_ulp = lib.number(max_row_ulp, "max_row_ulp", 0)
     deadline = lib.number(deadline, "deadline", 0)
-    arrays.give(np.zeros((1, 1), arrays.STORED[type_]), type_, framework)  # can it be made here?
+    arrays.give(np.zeros((1, 1), arrays.STORED[type_]), type_, framework)  # raises if this type cannot be made here
     entry = lib.whole(entry, "entry", 0)
     said = {"convention": lib.label_of(wanted), "hidden": sizes if len(sizes) > 1 else sizes[0],
             "dtype": type_, "seed": seed}
@@ -419,8 +419,8 @@ def judge(fn, *, convention=None, operation=None, hidden=None, dtype="f32", para
 
 
 def _watch(pipe, stop, forward):
-    """Sets stop as soon as SIGINT comes: Python's own handler waits for the library to return."""
-    with contextlib.suppress(OSError):  # where the function closed it
+    """Sets stop as soon as SIGINT comes, since Python's own handler runs only after the library returns."""
+    with contextlib.suppress(OSError):  # the function may have closed it
         while numbers := os.read(pipe, 64):
             if signal.SIGINT in numbers:
                 stop.value = 1
@@ -431,7 +431,7 @@ def _watch(pipe, stop, forward):
 
 @contextlib.contextmanager
 def _interrupts_of(called):
-    """Ctrl-C goes to the callable, where it would raise KeyboardInterrupt."""
+    """Passes Ctrl-C to the callable if it would raise KeyboardInterrupt."""
     if threading.current_thread() is not threading.main_thread() or \
             signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield
@@ -451,7 +451,7 @@ def _interrupts_of(called):
 
 
 def _judge(fn, *, entry=0, **options):
-    """The report. Where the layout of arrays may be the reason, the same entry is run on contiguous ones."""
+    """Returns the report. If an array layout may be the reason of a failure, runs the entry on contiguous ones."""
     report = _report(fn, entry=entry, **options)
     case = report.worst_case
     if report.passed or not case or not case.entry:
@@ -460,7 +460,7 @@ def _judge(fn, *, entry=0, **options):
     layout = layouts.of_entry(options["seed"], case.entry, options["framework"])
     if layout and layout != layouts.PLAIN:
         plain = _report(fn, entry=case.entry, layout=layouts.PLAIN, **options)
-        detail = re.sub(r", x(?:'s)? [^,:]*", "", case.detail)  # how it lies in the plan
+        detail = re.sub(r", x(?:'s)? [^,:]*", "", case.detail)  # the layout that the plan names
         case.detail = f"x is {layout}{' (contiguous: pass)' * plain.passed}, {detail}"
     return report
 
@@ -496,14 +496,14 @@ def _report(fn, *, wanted, sizes, type_, param, traits, seed, max_row_ulp, frame
 
 
 def assert_layernorm(fn, max_row_ulp=4, **options) -> None:
-    """Raises AssertionError where fn is not the LayerNorm that `convention` names: what is wrong, where,
-    and the call that repeats it, in six lines at most. Options are those of judge()."""
+    """Raises AssertionError if fn is not the LayerNorm that `convention` names. At most six lines say what is
+    wrong, where, and which call repeats it. Options are those of judge()."""
     report = judge(fn, max_row_ulp=max_row_ulp, first_only=True, **options)
     if not report.passed:
         raise AssertionError(report.explain())
 
 
 def assert_rmsnorm(fn, max_row_ulp=4, **options) -> None:
-    """Raises AssertionError where fn is not the RMSNorm that `convention` names ("torch-rms" by default), as
+    """Raises AssertionError if fn is not the RMSNorm that `convention` names ("torch-rms" by default), as
     assert_layernorm() does. Options are those of judge()."""
     assert_layernorm(fn, max_row_ulp, operation="rmsnorm", **options)

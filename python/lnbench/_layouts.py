@@ -1,4 +1,4 @@
-"""How the arrays lie in memory that a function is given, and what it writes to them."""
+"""The layouts in memory of the arrays that a function gets, and whether it writes to them."""
 import contextlib
 import hashlib
 import mmap
@@ -24,7 +24,7 @@ def _frozen(array):
     return array
 
 
-# name: an array of rows x hidden, of what make(shape, bytes off a page) gives; torch has the first five
+# name: makes an array of rows x hidden by make(shape, bytes behind a page's begin); torch has the first five
 _MADE = {
     PLAIN: lambda rows, hidden, make: make((rows, hidden)),
     TRANSPOSED: lambda rows, hidden, make: make((hidden, rows)).T,
@@ -40,8 +40,8 @@ _MADE = {
 
 
 def of_entry(seed, entry, framework):
-    """The layout of an entry of the judge's plan, or None: as the plan has it, which is every second.
-    A plan has so many entries that each layout meets each level of the plan's own factors."""
+    """The layout of an entry of the judge's plan. Every second entry has None: the layout of the plan itself.
+    A plan has enough entries for each layout to occur with each level of the plan's factors."""
     drawn = hashlib.blake2b(b"%d %d" % (seed, entry), digest_size=2).digest()
     names = tuple(_MADE)[:5 if framework == "torch" else None]
     return names[drawn[1] % len(names)] if drawn[0] % 2 else None
@@ -52,18 +52,18 @@ def _bits(array):
 
 
 class Inputs:
-    """The arrays of one call after the other, in pages of their own, which are watched meanwhile.
-    They are used again where the function kept nothing."""
+    """The arrays of each call in turn, in pages of their own, which are watched during the call.
+    The pages are used again if the function kept no array."""
 
     def __init__(self):
         self.pages, self.all, self.used = mmap.mmap(-1, mmap.PAGESIZE), [], 0
-        self.seen, self.written = False, None  # whether a write would be; the input that was
+        self.seen, self.written = False, None  # whether writes can be seen; the input that was written to
 
     def place(self, layout, x, rows, parameters):
-        """Copies of x (of `rows` rows; one of them where it is expanded) and of parameters."""
+        """Copies x (`rows` rows; one row if it is expanded) and the parameters into the pages."""
         self.all, self.used = [], 0
         size = rows * max(x.strides[0], 3 * x[0].nbytes) + sum(2 * a.nbytes for a in parameters)
-        size += (4 + 2 * len(parameters)) * mmap.PAGESIZE  # a function may read on as if it were dense
+        size += (4 + 2 * len(parameters)) * mmap.PAGESIZE  # a function may read beyond the end as if dense
         if len(self.pages) < size or sys.getrefcount(self.pages) > 2:
             self.pages = mmap.mmap(-1, size)
         for role, array in zip(lib.PARAMETERS, parameters):
@@ -84,7 +84,7 @@ class Inputs:
             return made
         make.dtype = dtype
         off = array.ctypes.data % 64
-        if layout == ROWS and rows > 1:  # with what lies between them
+        if layout == ROWS and rows > 1:  # with the gaps between them
             stride = array.strides[0] // dtype.itemsize
             room = make((rows - 1) * stride + array.shape[1], off)
             room[...] = np.lib.stride_tricks.as_strided(array, room.shape, (dtype.itemsize,))
@@ -98,7 +98,7 @@ class Inputs:
 
     @contextlib.contextmanager
     def watched(self):
-        """Meanwhile a write is seen, where memory can be protected."""
+        """A write in this context is seen, if memory can be protected."""
         first = np.ndarray(1, np.uint8, self.pages).ctypes.data
         self.seen = bool(lib.library.lnjudge_watch(first, self.used))
         self.written = None
@@ -110,12 +110,12 @@ class Inputs:
                 self.written = [role for role, _, _, start in self.all if first + start <= at][-1]
 
     def changed(self):
-        """The input that is no longer what it was."""
+        """The first input whose bits changed, or None."""
         if self.seen and not self.written:
             return None
         return next((role for role, array, was, _ in self.all
                      if not np.array_equal(_bits(array), _bits(np.broadcast_to(was, array.shape)))), None)
 
     def holds(self, array):
-        """The input whose memory an array has."""
+        """The input that shares memory with an array, or None."""
         return next((role for role, own, _, _ in self.all if np.may_share_memory(own, array)), None)

@@ -14,17 +14,17 @@ OPERATIONS = ("layernorm", "rmsnorm")
 FORMS = {"layernorm": ("affine", ("none", "scalar", "gamma", "vector", "gamma1")),
          "rmsnorm": ("weight", ("none", "w", "1+w", "1+w-rounded"))}
 USUAL = {"layernorm": "torch", "rmsnorm": "torch-rms"}  # the convention where none is named
-# Tensors by role, in the order of ln_tensors; those that are as long whatever the number of rows.
+# Tensors by role, in the order of ln_tensors; and those whose size does not depend on the rows.
 ROLES = ("x", "residual", "gamma", "beta", "y", "sum", "mean", "rstd")
 PARAMETERS = ("gamma", "beta")
 
 
 class ArgumentError(ValueError):
-    """A wrong argument: the message says what was expected."""
+    """A wrong argument; the message says what is wrong with it."""
 
 
 def clean(value, most=120):
-    """str(value) as one line of at most `most` letters, none of which a terminal would obey."""
+    """str(value) as one line of at most `most` printable letters."""
     try:
         text = str(value)[:8 * most]
     except Exception:
@@ -34,7 +34,7 @@ def clean(value, most=120):
 
 
 def said(raised):
-    """An exception in a line."""
+    """An exception as one line."""
     return ": ".join(filter(None, (clean(type(raised).__name__, 60), clean(raised))))
 
 
@@ -43,10 +43,10 @@ def number(value, name, least=None):
     try:
         made = float(value)
     except (TypeError, ValueError):
-        raise ArgumentError(f"{name} {value!r}: a number was expected") from None
+        raise ArgumentError(f"{name} is {value!r}, which is no number") from None
     if not math.isfinite(made) or (least is not None and made < least):
-        raise ArgumentError(f"{name} {made:g}: a finite number"
-                            f"{'' if least is None else f' of at least {least}'} was expected")
+        raise ArgumentError(f"{name} is {made:g}: it must be finite"
+                            f"{'' if least is None else f' and at least {least}'}")
     return made
 
 
@@ -57,13 +57,13 @@ def whole(value, name, least, most=1 << 40):
     except TypeError:
         made = None
     if made is None or isinstance(value, bool) or not least <= made <= most:
-        raise ArgumentError(f"{name} {value!r}: a whole number from {least} to {most} was expected")
+        raise ArgumentError(f"{name} is {value!r}: it must be a whole number from {least} to {most}")
     return made
 
 
 class Convention(c.Structure):
     _fields_ = [("operation", c.c_int), ("eps_place", c.c_int), ("eps", c.c_double),
-                ("ddof", c.c_int), ("affine", c.c_int),  # LayerNorm's
+                ("ddof", c.c_int), ("affine", c.c_int),  # of LayerNorm
                 ("weight", c.c_int), ("cast", c.c_int), ("root", c.c_int), ("sum", c.c_int)]
 
 
@@ -144,14 +144,14 @@ class Tolerance(c.Structure):
 
 
 def _open():
-    """LNBENCH_LNJUDGE names the file; else the one of this package, else the installed one."""
+    """Loads the library in LNBENCH_LNJUDGE, else that of this package, else the installed one."""
     own = os.path.join(os.path.dirname(__file__), "_native", "lib", "liblnjudge.so.0")
     path = os.environ.get("LNBENCH_LNJUDGE") or (own if os.path.exists(own) else "liblnjudge.so.0")
     try:
         return c.CDLL(path)
     except OSError as failed:
         raise ImportError(f"liblnjudge cannot be loaded ({failed}): install it with "
-                          "`pip install ./python`, or name the file in LNBENCH_LNJUDGE") from None
+                          "`pip install ./python`, or set LNBENCH_LNJUDGE to the file") from None
 
 
 library = _open()
@@ -174,8 +174,8 @@ counted = {"mismatches", "elements", "exact_zeros", "sign_of_zero", "worst_row",
 
 
 def call(name, *arguments):
-    """Calls a function whose last parameter is its error; raises what it reports. The GIL is
-    released meanwhile."""
+    """Calls a function whose last parameter is its error, and raises the error. The GIL is released
+    during the call."""
     error = Error()
     status = getattr(library, name)(*arguments, c.byref(error))
     if status == ERROR_ARGUMENT:
@@ -190,7 +190,7 @@ def convention_of(given):
     if isinstance(given, Convention):
         return given
     if not isinstance(given, str):
-        raise ArgumentError(f"convention: a name or a list was expected, not {given!r}")
+        raise ArgumentError(f"convention is {given!r}: it must be a name or a list")
     made = Convention()
     text = given.encode("ascii", "replace").replace(b"\0", b"?")
     call("lnjudge_convention", text, c.byref(made))
@@ -213,7 +213,7 @@ def parameters_of(convention):
 
 
 def with_form(convention, form):
-    """A copy with another form of its parameters."""
+    """A copy of the convention with another form of its parameters."""
     made = Convention.from_buffer_copy(convention)
     field, forms = FORMS[operation_of(made)]
     setattr(made, field, forms.index(form))
@@ -221,9 +221,9 @@ def with_form(convention, form):
 
 
 def of_operation(given, operation):
-    """The convention given, or the operation's usual one; LayerNorm's where neither is named."""
+    """The given convention, or the usual one of the operation (LayerNorm if none is named)."""
     if operation is not None and operation not in OPERATIONS:
-        raise ArgumentError(f"operation {operation!r}: one of {', '.join(OPERATIONS)} was expected")
+        raise ArgumentError(f"invalid operation {operation!r}: choose {' or '.join(OPERATIONS)}")
     made = convention_of(given or USUAL[operation or "layernorm"])
     if operation_of(made) != (operation or operation_of(made)):
         raise ArgumentError(f"convention {given!r} is of {operation_of(made)}, not of {operation}")

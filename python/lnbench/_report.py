@@ -1,4 +1,4 @@
-"""What a judgement found, as Python objects that print well."""
+"""The results of a judgement as Python objects with readable texts."""
 import json
 import math
 from dataclasses import asdict, dataclass, field
@@ -8,7 +8,7 @@ from ._library import convention_of, counted, operation_of
 
 
 def figure(name, value):
-    """As the C program's JSON has it: counts are integers, what is not finite is null."""
+    """A metric as in the C program's JSON: counts are integers, and infinities and NaN are null."""
     if not math.isfinite(value):
         return None
     return int(value) if name in counted else value
@@ -16,7 +16,7 @@ def figure(name, value):
 
 @dataclass
 class WorstRow:
-    """One row, as the function was given it and as it answered."""
+    """One row of the function's input and output."""
     number: int
     x: Any
     y: Any
@@ -28,7 +28,7 @@ class WorstRow:
 
 @dataclass
 class Case:
-    """What one check found. `metrics` has the names of `lnbench eval --format json`."""
+    """The result of one check. `metrics` has the names of `lnbench eval --format json`."""
     check: str
     input: str
     convention: str
@@ -73,9 +73,9 @@ class Report:
     subject: str
     repeat: str = ""
     worst_case: Optional[Case] = None
-    facts: List[str] = field(default_factory=list)  # no faults: the layouts that it declines, ...
-    function: Optional["FingerprintReport"] = None  # what made a wrong output (judge_output)
-    not_asked: str = ""  # checks that need other processes; `lnbench run` makes them
+    facts: List[str] = field(default_factory=list)  # no failures, such as layouts that it does not support
+    function: Optional["FingerprintReport"] = None  # the function that made a wrong output (judge_output)
+    not_asked: str = ""  # tests that need other processes; `lnbench run` makes them
 
     @property
     def worst(self) -> Optional[WorstRow]:
@@ -114,7 +114,7 @@ class Report:
         return json.dumps(self.to_dict(), indent=1, allow_nan=False)
 
     def explain(self) -> str:
-        """What was found and where, and the call that repeats it, in seven lines at most. print() shows the same."""
+        """The verdict, where a failure is, and the call that repeats it, in at most seven lines. print() shows the same."""
         case, row_case = self.worst_case, self._case_of_worst()
         wrong = f" is not {case.convention}" if case and not self.passed else ""
         lines = [f"{self.subject}{wrong}: {self.says()}"]
@@ -144,8 +144,8 @@ class Report:
 
 @dataclass
 class Candidate:
-    """A function that explains y: in words; its convention, None where it is no norm; every eps
-    between explains y; `also`: other presets that it may be, or None."""
+    """A function that explains y, in words. convention is None if it is no normalisation; every eps from
+    eps_low to eps_high explains y; `also` names other presets that fit, or is None."""
     function: str
     convention: Optional[str]
     eps_low: Optional[float]
@@ -155,8 +155,8 @@ class Candidate:
 
 @dataclass
 class FingerprintReport:
-    """Which function made an output: `answer` is "named", "open" (among `candidates`) or "none";
-    `row` is one more row that would tell most pairs of them apart, or None."""
+    """The function that made an output: `answer` is "named", "open" (one of `candidates`) or "none".
+    `row` is one more row that would separate most pairs of candidates, or None."""
     answer: str
     candidates: List[Candidate]
     tried: int
@@ -168,7 +168,7 @@ class FingerprintReport:
 
     @property
     def function(self) -> Optional[str]:
-        """Its name; None where it is open, or nothing explains y."""
+        """The name of the function; None if the answer is open or none."""
         return self.candidates[0].function if self.answer == "named" else None
 
     def to_dict(self) -> dict:
@@ -191,7 +191,7 @@ class FingerprintReport:
     def __str__(self) -> str:
         if not self.row:
             return self.says()
-        return (f"{self.says()}\none more row of +-{self.row[0]:g} in turn would tell "
-                f"{self.pairs - self.pairs_left} of {self.pairs} pairs of them apart")
+        return (f"{self.says()}\na row that alternates between +-{self.row[0]:g} would separate "
+                f"{self.pairs - self.pairs_left} of {self.pairs} pairs of candidates")
 
     __repr__ = __str__

@@ -217,7 +217,7 @@ class Verdicts(unittest.TestCase):
 
     def test_wrong(self):
         for fn, reason, sentence in (
-                (wrong_shape, "wrong-shape", "a result of the input's shape was expected"),
+                (wrong_shape, "wrong-shape", "the result must have the input's shape"),
                 (wrong_dtype, "wrong-dtype", "it returned f16 where f32 was given"),
                 (writes_input, "input-modified", "wrote to its input x"),
                 (raises, "raised", "RuntimeError: no such kernel"),
@@ -387,29 +387,29 @@ class Arguments(unittest.TestCase):
 
     def test_refused(self):
         x, gamma, beta = tensors(3, 4)
-        self.refused("dtype int64; float32", lnbench.reference, x.astype(int))
-        self.refused(r"shape \(0, 4\); at least one row", lnbench.reference, x[:0])
-        self.refused(r"shape \(\); at least one row", lnbench.reference, x[0, 0])
-        self.refused(r"gamma: shape \(3,\); \(4,\) was", lnbench.reference, x, gamma[:3], beta)
-        self.refused("beta: dtype f64; f32 was", lnbench.reference, x, gamma, beta.astype("f8"))
-        self.refused(r"y: shape \(2, 4\); \(3, 4\)", lnbench.judge_output, x, x[:2])
-        self.refused("y: dtype f64; f32", lnbench.judge_output, x, x.astype("f8"))
+        self.refused("dtype int64: use float32", lnbench.reference, x.astype(int))
+        self.refused(r"shape \(0, 4\): it needs at least one row", lnbench.reference, x[:0])
+        self.refused(r"shape \(\): it needs at least one row", lnbench.reference, x[0, 0])
+        self.refused(r"gamma has shape \(3,\), not \(4,\)", lnbench.reference, x, gamma[:3], beta)
+        self.refused("beta has dtype f64, not f32", lnbench.reference, x, gamma, beta.astype("f8"))
+        self.refused(r"y has shape \(2, 4\), but x has \(3, 4\)", lnbench.judge_output, x, x[:2])
+        self.refused("y has dtype f64, but x has f32", lnbench.judge_output, x, x.astype("f8"))
         self.refused("unknown convention 'trch'", lnbench.reference, x, convention="trch")
         self.refused("affine=none takes no gamma", lnbench.reference, x, gamma, beta,
                      convention="tinyllm")
-        self.refused("a callable was expected", lnbench.judge, 3)
-        self.refused("hidden 0: a whole number", lnbench.judge, layernorm_2d, hidden=0)
+        self.refused("fn is no callable but int", lnbench.judge, 3)
+        self.refused("hidden is 0: it must be a whole number", lnbench.judge, layernorm_2d, hidden=0)
         self.refused("dtype i4", lnbench.judge, layernorm_2d, dtype="i4")
         self.refused("takes no argument", lnbench.judge, lambda: 0)
-        self.refused("x: a masked array", lnbench.reference, np.ma.masked_greater(x, 0))
-        self.refused(r"gamma: shape \(2, 2\)", lnbench.reference, x, gamma.reshape(2, 2), beta)
-        self.refused("x: dtype f32; f64 was expected", lnbench.reference, x, dtype="f64")
+        self.refused("x is a masked array", lnbench.reference, np.ma.masked_greater(x, 0))
+        self.refused(r"gamma has shape \(2, 2\)", lnbench.reference, x, gamma.reshape(2, 2), beta)
+        self.refused("x has dtype f32, not f64", lnbench.reference, x, dtype="f64")
         self.refused("dtype None", lnbench.judge, layernorm_2d, dtype=None)
         for name, wrong in (("hidden", 3.5), ("hidden", 1 << 70), ("hidden", True), ("seed", -1),
                             ("max_row_ulp", "a"), ("max_row_ulp", np.nan), ("deadline", -1)):
             self.refused(f"^{name} ", lnbench.judge, layernorm_2d, **{name: wrong})
         self.refused("framework 'tf'", lnbench.judge, layernorm_2d, framework="tf")
-        self.refused("digits 99: a whole number from 0 to 17", lnbench.fingerprint, x, x, digits=99)
+        self.refused("digits is 99: it must be a whole number from 0 to 17", lnbench.fingerprint, x, x, digits=99)
 
     def test_any_layout(self):
         x, gamma, beta = tensors(6, 8)
@@ -455,7 +455,7 @@ class Arguments(unittest.TestCase):
             with self.assertRaisesRegex(AssertionError, words):
                 lnbench.assert_rmsnorm(lambda x, w: rms(x, w, **wrong), hidden=96)
         self.refused("is of layernorm, not of rmsnorm", lnbench.judge, rms, operation="rmsnorm", convention="torch")
-        self.refused("one of layernorm, rmsnorm", lnbench.judge, rms, operation="rms")
+        self.refused("choose layernorm or rmsnorm", lnbench.judge, rms, operation="rms")
         self.refused("RMSNorm has no beta", lnbench.reference, *tensors(), convention="llama")
 
     def test_modules_of_rmsnorm(self):

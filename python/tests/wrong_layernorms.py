@@ -162,7 +162,7 @@ RIGHT = {
                      "returns f64 where f32 is given"),
     "einsum": (_einsum, ""),
     "Welford": (_welford, ""),
-    "C-contiguous alone": (_needs_contiguous, r"declines arrays that are .*transposed.* \(ValueError: "
+    "C-contiguous alone": (_needs_contiguous, r"does not support arrays that are .*transposed.* \(ValueError: "
                                               r"x: C-contiguous rows were expected\)"),
     "out=": (_out, ""),
     "row by row": (lambda x, g, b: np.stack([layernorm(row, g, b) for row in x.reshape(

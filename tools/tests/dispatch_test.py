@@ -30,12 +30,12 @@ def change(database, statements):
 
 def test_check():
     code, said, _ = dispatch("check", "p.db")
-    check("the calls take fast kernels", code == 0 and "36 of 36 compared; 0 slower" in said, said)
+    check("the calls take fast kernels", code == 0 and "36 of 36 compared; 0 take over" in said, said)
     slow = "UPDATE timings SET {0} WHERE case_id IN (SELECT cases.id FROM cells JOIN cases ON cell = cells.id WHERE {1})"
     change("p.db", slow.format("copy_ratio = copy_ratio / 2, copy_ratio_lo = copy_ratio_lo / 2, copy_ratio_hi = copy_ratio_hi / 2",
                                "kernel = 'library_exact_f32' AND rows = 85"))
     code, said, _ = dispatch("check", "p.db", "1")
-    check("a call that takes twice as long", code == 1 and "library_exact_f32 " in said and "; 1 slower" in said, said)
+    check("a call that takes twice as long", code == 1 and "library_exact_f32 " in said and "; 1 take over" in said, said)
     change("p.db", "DELETE FROM timings WHERE NOT is_copy")
     code, _, said = dispatch("check", "p.db")
     check("nothing was timed", code == 7 and "no run has timed ln_layernorm()" in said, said)
@@ -61,7 +61,7 @@ def test_classes():
 def test_bad():
     for words, code, said in ((("check",), 2, "tools/dispatch check"), (("table", "p.db"), 2, "tools/dispatch check"),
                               (("check", "no.db"), 7, "no.db: "), (("check", "a.json"), 7, "a.json: "),
-                              (("check", "p.db", "--operation", "batchnorm"), 2, "--operation batchnorm")):
+                              (("check", "p.db", "--operation", "batchnorm"), 2, "--operation 'batchnorm'")):
         with open("a.json", "w", encoding="utf-8") as out:
             out.write("{}")
         found, _, problem = dispatch(*words)

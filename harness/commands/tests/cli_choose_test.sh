@@ -13,14 +13,14 @@ refused "tokens without a model" 2 '--tokens goes with --model' choose --shape 1
 refused "tokens that are none" 2 "--tokens '-3'" choose --model gpt2 --tokens -3
 refused "kappa below 1" 2 '--kappa 0.5' choose --shape 1x8 --kappa 0.5
 refused "kappa of RMSNorm" 2 '--kappa is for LayerNorm' choose --model llama-3-8b --kappa 10
-refused "a kappa that bf16 can't have" 2 'bf16 can realise kappa from 1 to 1000' choose --shape 4x64 --dtype bf16 --kappa 1e4
+refused "a kappa that bf16 can't have" 2 'bf16 can have kappa from 1 to 1000' choose --shape 4x64 --dtype bf16 --kappa 1e4
 refused "another format" 2 '--format xml' choose --shape 1x8 --format xml
 refused "another dtype" 2 "--dtypes 'f17': choose f32, f64" choose --shape 1x8 --dtype f17 --db c.db
 refused "another parameter type" 2 "--param 'f17': choose f32, f64" choose --shape 1x8 --param f17 --db c.db
 refused "two conventions" 2 'choose takes one convention' choose --shape 1x8 --convention torch,bert
 refused "a model, and a convention of another operation" 2 \
-    'torch is of layernorm: llama-3-8b has rmsnorm, as llama computes it' choose --model llama-3-8b --conventions torch
-refused "no database, and none wanted" 7 'none.db: no run timed 4x64 f32, torch, hot cache, 1 thread; without --stored' \
+    'torch is of layernorm, but llama-3-8b uses rmsnorm \(llama\)' choose --model llama-3-8b --conventions torch
+refused "no database, and none wanted" 7 'none.db: no run timed 4x64 f32, torch, hot cache, 1 thread: leave out --stored' \
     choose --shape 4x64 --db none.db --stored
 check "--stored made no database" test ! -e none.db
 echo "no database" >bad.db
@@ -40,7 +40,7 @@ check "stored: says when and where" has out '^measured at 20[0-9-]*T[0-9:]*Z on 
 refused "another shape" 7 'no run timed 3x64' choose --shape 3x64 --stored "${few[@]}"
 refused "another cache" 7 'no run timed 4x64 f32, torch, cold cache' choose --shape 4x64 --cache cold --stored --db c.db
 refused "other kernels" 7 'no run timed .*, of these kernels' choose --shape 4x64 --kernels 'welford*' --stored --db c.db
-refused "two_pass is type-limited on edge cases" 5 'nothing meets the budget: the most accurate, ' choose --shape 4x64 --stored --json --max-row-ulp 0.01 --kappa 1 "${few[@]}"
+refused "two_pass is type-limited on edge cases" 5 'no kernel meets the budget; the most accurate: ' choose --shape 4x64 --stored --json --max-row-ulp 0.01 --kappa 1 "${few[@]}"
 check "then the most accurate is named" is "$(value 0.answer out)" 'most accurate'
 accepted "runs so far" 0 list runs --db c.db
 check "one run" lines out 2
@@ -113,7 +113,7 @@ run_it choose --shape 4x64 --dtype bf16 --param f32 --kappa 1 --max-row-ulp 64 -
     --kernels 'shifted_two_mean_fused_bf16_scalar,shifted_two_mean_fused_bf16_param_f32_scalar'
 check "f32 parameters: the kernel" is "$(value 0.kernel out)" shifted_two_mean_fused_bf16_param_f32_scalar
 check "f32 parameters: no other" hasnt out 'fused_bf16_scalar'
-refused "parameters that no kernel asked for has" 2 '--dtypes bf16 --param f32: no kernel of --kernels has it' \
+refused "parameters that no kernel asked for has" 2 '--dtypes bf16 --param f32: no kernel of --kernels takes that type' \
     choose --shape 4x64 --dtype bf16 --param f32 --kernels shifted_two_mean_fused_bf16_scalar --db b.db
 accepted "models" 0 list models
 check "models: GPT-2 XL" has out '^gpt2-xl .* 1600 +1024  torch'

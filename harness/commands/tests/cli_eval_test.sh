@@ -178,7 +178,7 @@ done
 npy far.npy '<f4' '(2, 256)' 1000000:0.25
 run_it eval --x far.npy --convention $plain --kernel naive_f32_scalar --out far_y.npy
 ends "--y, far from zero" 3 eval --x far.npy --y far_y.npy --convention $plain
-check "--y, far from zero: verdict" has out '^verdict +not judged \(2 of 2 rows: .*--max-row-ulp'
+check "--y, far from zero: verdict" has out '^verdict +not judged \(in 2 of 2 rows .*--max-row-ulp'
 accepted "--y, far from zero: JSON" 3 eval --x far.npy --y far_y.npy --convention $plain --json
 check "--y, far from zero: JSON's verdict" is "$(value verdict out)" null
 # Where nothing is judged nothing is unusable, and digits that are right are usable: .15 % off.
@@ -236,10 +236,10 @@ accepted "bf16 with gamma in f32" 0 eval --x typed_bf16.npy --gamma tenths4.npy 
     --kernel shifted_two_mean_fused_bf16_param_f32_scalar
 accepted "f16: residual" 0 eval --x typed_f16.npy --residual typed_f16.npy --convention tinyllm \
     --kernel shifted_two_mean_fused_f16_scalar
-refused "a tenth is no bf16" 2 'tenths4.npy \(--gamma\): element 0, 0\.1.* is no bf16' eval \
+refused "a tenth is no bf16" 2 'tenths4.npy \(--gamma\): element 0, 0\.1.* is not exact in bf16' eval \
     --x typed_bf16.npy --gamma tenths4.npy --beta beta4.npy --kernel two_pass_bf16_scalar
 npy tenths8.npy '<f8' '(4,)' 0.1:1
-refused "f64 for f32" 2 'is no f32, as --dtypes says: save it as f4' eval --x tenths8.npy --convention tinyllm \
+refused "f64 for f32" 2 'is not exact in f32, as --dtypes says' eval --x tenths8.npy --convention tinyllm \
     --reference --dtypes f32
 # The type comes from the files: that of what came out, where x is narrower, as under autocast.
 for type in f64 f16; do
@@ -322,10 +322,10 @@ npy nan.npy '<f4' '(4,)' nan:0
 echo text >text.npy
 # shellcheck disable=SC2086
 {
-    bad "no --x" 2 '--x FILE is missing' $none
+    bad "no --x" 2 '--x FILE' $none
     bad "neither kernel nor reference" 2 '--kernels NAME, --reference, --y FILE and --dy' --x x.npy
     bad "kernel and reference" 2 '--kernels NAME, --reference, --y FILE and --dy' --x x.npy --kernel a $none
-    refused "gradients of RMSNorm" 2 "gradients of layernorm are known, not of rmsnorm" eval --x x.npy --dy x.npy --dx x.npy --conventions llama
+    refused "gradients of RMSNorm" 2 "gradients of layernorm only, not of rmsnorm" eval --x x.npy --dy x.npy --dx x.npy --conventions llama
     bad "no such file" 7 'nowhere.npy: No such file' --x nowhere.npy $none
     bad "a directory" 2 '/: not a regular file' --x / $none
     bad "text" 2 'text.npy' --x text.npy $none
@@ -334,7 +334,7 @@ echo text >text.npy
     bad "a broken header" 2 'fortran.npy' --x fortran.npy $none
     bad "integers" 2 "whole.npy: dtype '<i4'" --x whole.npy $none
     bad "no elements" 2 'none.npy.*no elements' --x none.npy $none
-    bad "f8 that is no f32" 2 'tenths.npy \(--x\): element 0, 0\.1.* is no f32, the kernel.s type' --x tenths.npy \
+    bad "f8 that is no f32" 2 'tenths.npy \(--x\): element 0, 0\.1.* is not exact in f32, the kernel.s type' --x tenths.npy \
         --convention tinyllm --kernel two_pass_f32_scalar
     bad "a number" 2 'number.npy: a single number, without axes' --x number.npy $none
     bad "gamma with a NaN" 2 'nan.npy \(--gamma\): element 0 is nan: expected finite numbers' --x x.npy \
@@ -355,14 +355,14 @@ echo text >text.npy
         --gamma five.npy --beta beta.npy --reference
     bad "gamma where there is none" 2 '--gamma gamma.npy: this convention has no gamma' --x x.npy \
         --gamma gamma.npy $none
-    bad "a vector for a scalar" 2 'gamma.npy \(--gamma\): 4 elements; 1 were expected' --x x.npy \
+    bad "a vector for a scalar" 2 'gamma.npy \(--gamma\): has 4 elements, but this' --x x.npy \
         --gamma gamma.npy --beta zero.npy --convention scalar-std --reference
     bad "a kernel with a slip" 2 "'two_pass_f32_scalr' \(did you mean 'two_pass_f32_scalar'" \
         --x x.npy --convention tinyllm --kernel two_pass_f32_scalr
     bad "a convention with a slip" 2 "'tinylm' .did you mean 'tinyllm'" --x x.npy --reference \
         --convention tinylm
     bad "a dtype" 2 "--dtypes 'bf17': choose f32, f64, bf16 or f16" --x x.npy --dtype bf17 $none
-    bad "the kernel's dtype" 2 'takes f32' --x x.npy --dtype bf16 --kernel two_pass_f32_scalar
+    bad "the kernel's dtype" 2 'takes only f32' --x x.npy --dtype bf16 --kernel two_pass_f32_scalar
     refused "a place that cannot be" 7 '/proc/nowhere' eval --x x.npy $none --out /proc/nowhere/y
 }
 
@@ -372,8 +372,8 @@ check "torch-rms of f64: its eps" is "$(value convention out)" 'operation=rmsnor
 accepted "RMSNorm, as its kernel says" 0 eval --x x.npy --gamma gamma.npy --kernel rms_f32_scalar
 check "RMSNorm, as its kernel says: convention" has out ': 6 x 4, torch-rms$'
 
-refused "x and input" 2 'choose --x or --input, not both' eval --x x.npy --input normal --reference
-refused "an input with gamma" 2 'brings its own parameters' eval --input normal --gamma one.npy --reference
+refused "x and input" 2 'choose --x or --inputs, not both' eval --x x.npy --input normal --reference
+refused "an input with gamma" 2 'generates all tensors' eval --input normal --gamma one.npy --reference
 refused "a shape" 2 "shape 'x'" eval --input normal --shape x --reference
 
 # ---- eval --dy: gradients made elsewhere against the exact ones. test_rows looks at those.
@@ -407,7 +407,7 @@ given="$rows --gamma gamma.npy"
     check "another class: said" has out 'fail \(wrong-class\)$'
     refused "dy alone" 2 'go together' eval $given
     refused "a gradient without dy" 2 'go together' eval --x x.npy --dx dx.npy
-    refused "two ways" 2 'judges gradients alone' eval $given --dx dx.npy --reference
+    refused "two ways" 2 'judges gradients only' eval $given --dx dx.npy --reference
     refused "a gradient that the form has not" 2 'this convention has no dgamma' eval --x x.npy \
         --dy dy.npy --dgamma dgamma.npy --conventions tinyllm
     npy short.npy '<f4' '(1, 2)' 0 0
@@ -499,7 +499,7 @@ check "no function: each row tells" is "$(value rows_told out)" 16
 accepted "no function, in words" 5 fingerprint --x n.npy --y u.npy
 check "no function: one row is enough" has out '^Rows 0 to 0 rule out every candidate'
 accepted "002 without its digits" 5 fingerprint --x x2.npy --y y2.npy
-check "002 without its digits: what may help" has out '^y looks rounded to 4 decimals: ask with --digits 4'
+check "002 without its digits: what may help" has out '^y looks rounded to 4 decimals: add --digits 4'
 
 # bf16 in either form, and what u2 holds is said.
 for type in '|V2' '<u2'; do
@@ -549,7 +549,7 @@ done <<'END'
 2|y23.npy \(--y\): shape \(2, 3\); \(1, 6\) was expected, as x has|--x x1.npy --y y23.npy --digits 4
 2|two.npy \(--residual\): shape \(1, 2\)|--x x1.npy --y y1.npy --residual two.npy --digits 4
 2|gamma and beta of 2 elements: as many as an axis of x has|--x x1.npy --y y1.npy --gamma two.npy --digits 4
-2|one8.npy \(--beta\): 1 elements; 6 were expected, as gamma has|--x x1.npy --y y1.npy --gamma ones.npy --beta one8.npy --digits 4
+2|one8.npy \(--beta\): has 1 elements, but gamma has 6|--x x1.npy --y y1.npy --gamma ones.npy --beta one8.npy --digits 4
 2|--digits 40: choose 0 to 17 decimals|--x x1.npy --y y1.npy --digits 40
 2|err|--x err --y y1.npy
 2|did you mean --digits\?|--x x1.npy --y y1.npy --digit 4

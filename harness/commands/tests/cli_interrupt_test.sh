@@ -61,7 +61,7 @@ interrupted() {
     fi
     ends "$label: report" 3 report --db "$database" --no-charts
     check "$label: report: what is lost" has out '^requested [0-9]+, judged [0-9]+, missing [0-9]+'
-    check "$label: report: one line" has err '^lnbench: run 1: requested .* not come to its end .*--allow-missing'
+    check "$label: report: one line" has err '^lnbench: run 1: requested .* the run did not finish .*--allow-missing'
     accepted "$label: --allow-missing" 0 report --db "$database" --no-charts --allow-missing
     kept=$(field "$database" cases)
     check "$label: state" is "$(field "$database" state)" "$5"

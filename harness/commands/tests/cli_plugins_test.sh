@@ -17,20 +17,20 @@ bad 1 7 'bad_plugin_1.so: it has no symbol ln_plugin '
 bad 2 7 'bad_plugin_2.so: it has another ABI version than 3'
 bad 14 7 'bad_plugin_14.so: its ln_plugin_table or ln_kernel has another size: compile it again'
 bad 15 7 'bad_plugin_15.so: its ln_plugin_table or ln_kernel has another size: compile it again'
-bad 16 7 "bad_plugin_16.so: a kernel's isa is unknown: layernorm_plugin.h lists those that there are"
-bad 17 7 "bad_plugin_17.so: a kernel's operation is none of ln_operation"
+bad 16 7 "bad_plugin_16.so: a kernel's isa is unknown: layernorm_plugin.h lists the known ones"
+bad 17 7 "bad_plugin_17.so: a kernel's operation is no value of ln_operation"
 # Names that cannot be shown are refused: markup, too many characters, and a plugin's own name.
-bad 3 7 "bad_plugin_3.so: a kernel's name is not of"
-bad 10 7 "bad_plugin_10.so: a kernel's name is not of"
-bad 11 7 'bad_plugin_11.so: its name is not of'
+bad 3 7 "bad_plugin_3.so: a kernel's name does not match"
+bad 10 7 "bad_plugin_10.so: a kernel's name does not match"
+bad 11 7 'bad_plugin_11.so: its name does not match'
 check "a hostile name is not repeated" hasnt err '<script>'
-bad 4 2 'two_pass_f32_scalar stands in both builtin and bad'
+bad 4 2 'two_pass_f32_scalar is in both builtin and bad'
 bad 5 6 'bad_plugin_5.so: fail \(crashed: SIGABRT\) at load'
 bad 18 6 'fail \(crashed: exited with status 3: no licence found\) at load'
 refused "no such plugin" 7 'nowhere.so: No such file' list plugins --plugin nowhere.so
 echo text >text.so
 refused "no library" 7 'text.so' list plugins --plugin text.so
-refused "a plugin twice" 2 'example stands in both' list plugins \
+refused "a plugin twice" 2 'example is in both' list plugins \
     --plugin "$libraries/example_plugin.so" --plugin "$libraries/example_plugin.so"
 
 accepted "the example: list" 0 list plugins --plugin "$libraries/example_plugin.so"

@@ -174,7 +174,7 @@ wrong "no end" 'the file ends within a find' '$d'
 wrong "an unknown verdict" "unknown verdict 'perfect'" 's/^verdict .*/verdict perfect/'
 wrong "outside" 'the worst element lies outside' 's/^worst 0 [0-9]*/worst 0 40/'
 : >empty.txt
-refused "an empty file" 2 'holds no find' replay empty.txt
+refused "an empty file" 2 'no adversarial' replay empty.txt
 refused "no such file" 7 'cannot read it' replay nowhere.txt
 run_it replay --help
 check "help" has out 'Exit code: 0 all reproduce'

@@ -139,7 +139,7 @@ check "gnuplot leaves children: drawn" cmp page/error_kappa.svg drawn/error_kapp
 faked gnuplot "exec >&- 2>&-; $nap"
 seconds=1 drawn "gnuplot closes all" 7 "$missing"
 faked gnuplot 'echo "<?xml" >$6'
-drawn "half a drawing" 7 "$missing"'it left no whole drawing'
+drawn "half a drawing" 7 "$missing"'it wrote an incomplete drawing'
 faked gnuplot 'kill -SEGV $$'
 drawn "gnuplot crashes" 7 "$missing"'it was ended by SIGSEGV'
 faked gnuplot '' '#!/nowhere/sh'

@@ -24,9 +24,9 @@ bad "a plan" "'qick': choose quick, default or full" --plan qick
 bad "a half" "'sped': choose speed or accuracy" --only sped
 bad "a cache state" "'warm': choose hot, cold, in-place or read" --cache warm
 bad "a dtype" "'f31': choose f32" --dtypes f31
-bad "a dtype without kernels" 'bf16: no kernel of --kernels has it' --dtypes bf16 --kernels 'naive_f32_*'
+bad "a dtype without kernels" 'bf16: no kernel of --kernels takes that type' --dtypes bf16 --kernels 'naive_f32_*'
 bad "a dtype that no chosen kernel has" 'not f32' --kernels '*_bf16_*'
-bad "an input that a type cannot have" 'bf16 can realise kappa from 1 to 1000' --dtypes bf16 \
+bad "an input that a type cannot have" 'bf16 can have kappa from 1 to 1000' --dtypes bf16 \
     --inputs offset:1e4
 bad "threads 0" "threads '0': choose a whole number from 1" --threads 0
 bad "threads that are no number" "threads 'x': choose a whole number from 1" --threads x
@@ -109,11 +109,11 @@ accepted "torch-rms of f64" 0 run --only accuracy --conformance no --conventions
     --shapes 4x64 --inputs normal --kernels 'library_fast_rms*' --db eps.db --no-charts
 "$binaries/run_sql" eps.db "SELECT DISTINCT types || ' ' || convention FROM judged ORDER BY 1" >eps
 check "torch-rms of f64: its eps" is "$(paste -sd, eps)" 'f32 torch-rms,f64 operation=rmsnorm,eps=2.220446049250313e-16@square,weight=w'
-refused "a convention of another operation" 2 'torch is of layernorm: with --operation rmsnorm choose its own' \
+refused "a convention of another operation" 2 'torch is of layernorm, not of rmsnorm: choose one' \
     run --operation rmsnorm --conventions torch
 refused "a convention that no kernel is asked for" 2 'torch is of layernorm, which none of the chosen kernels computes' \
     run --conventions llama,torch --kernels 'rms_f32*'
-refused "a kernel of another operation" 2 'two_pass_f32_scalar computes layernorm, not rmsnorm: say --operation layernorm$' \
+refused "a kernel of another operation" 2 'two_pass_f32_scalar computes layernorm, not rmsnorm: use --operation layernorm$' \
     run --operation rmsnorm --kernels two_pass_f32_scalar
 accepted "conventions of RMSNorm" 0 list conventions --operation rmsnorm
 check "conventions of RMSNorm: no other" is "$(grep -c '^llama ' out) $(grep -c '^torch ' out)" '1 0'

@@ -98,7 +98,7 @@ refused "an operand too many" 2 "unexpected 'foo'" run foo
 refused "a value left out" 2 '--kernels needs a value: GLOB' run --kernels
 refused "a value for a flag" 2 '--json takes no value' run --json=1
 refused "list of nothing" 2 'list what\?' list
-refused "list with a slip" 2 "'kernel' to list \(did you mean 'kernels'" list kernel
+refused "list with a slip" 2 "cannot list 'kernel' \(did you mean 'kernels'" list kernel
 refused "list of two things" 2 "unexpected 'runs'" list kernels runs
 for bad in -1 +1 abc 1.5 '' 99999999999999999999999; do
     refused "--seed '$bad'" 2 "--seed.*whole number" run "--seed=$bad"

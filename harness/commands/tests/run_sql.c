@@ -73,8 +73,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s: %s\n", argv[1], message ? message : sqlite3_errmsg(database));
     if (fine && changed)
         sqlite3_exec(database,
-                     "UPDATE runs SET unsupported = NULL, missing = NULL WHERE NOT imported",
-                     NULL, NULL, NULL);
+                     "UPDATE runs SET unsupported = NULL, missing = NULL WHERE NOT imported", NULL,
+                     NULL, NULL);
     sqlite3_free(message);
     sqlite3_close(database);
     /* A database that the SQL broke on purpose is left as it is. */

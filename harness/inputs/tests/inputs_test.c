@@ -351,9 +351,9 @@ TEST(test_kappa_goes_to_the_end)
 
 TEST(test_what_a_type_cannot_have_is_refused)
 {
-    assert_dies(EXIT_CODE_USAGE, "f16 can realise kappa from 1 to 10000",
+    assert_dies(EXIT_CODE_USAGE, "f16 can have kappa from 1 to 10000",
                 input_check_type("offset:1e5", LN_F16));
-    assert_dies(EXIT_CODE_USAGE, "f16 can realise",
+    assert_dies(EXIT_CODE_USAGE, "f16 can have",
                 input_rows("offset:1e5", LN_F16, 5, 0, 1, HIDDEN, wide));
     input_check_type("offset:1e5", LN_F32);
     input_check_type("offset:1e5", LN_F64);

@@ -198,7 +198,7 @@ static program_result gnuplot_end(gnuplot_job *job)
     job->result = program_end(&job->run);
     if (job->result == PROGRAM_DONE && !is_whole(job->part, job->format)) {
         job->result = PROGRAM_FAILED;
-        snprintf(job->run.words, sizeof job->run.words, "it left no whole drawing");
+        snprintf(job->run.words, sizeof job->run.words, "it wrote an incomplete drawing");
     }
     if (job->result == PROGRAM_DONE) {
         if (strcmp(job->format, "svg") == 0)

@@ -68,7 +68,7 @@ for type in f64 bf16 f16; do
 done
 plant none
 expect 2 'choose f32, f64, bf16 or f16' --base ./base.so --new ./new.so --dtypes f8
-expect 2 'no kernel of --kernels has it' --base ./base.so --new ./new.so --dtypes f16 \
+expect 2 'no kernel of --kernels takes that type' --base ./base.so --new ./new.so --dtypes f16 \
     --kernels 'two_pass_f64*'
 # Pairs of several shapes say which, however long the names.
 "$build/bin/lnbench" duet --base ./base.so --new ./new.so --only speed --all --time 0.1 --dtypes bf16 \
@@ -139,7 +139,7 @@ done <<TABLE
 TABLE
 built was "$two"
 built now "$two" builtin # which would pass for the library
-expect 7 "which is the library's own" --base was.so --new now.so
+expect 7 "which is reserved for" --base was.so --new now.so
 built now 'K(a, run)'
 expect 4 . --base was.so --new now.so --only accuracy --conventions torch --shapes 4x64 --format json
 mv output json
@@ -186,11 +186,11 @@ for side in a b; do
     linked inner.c -o $side/inner.so -Wl,-soname,inner.so
     linked outer.c $side/inner.so -o $side/outer.so -Wl,-rpath,'$ORIGIN'
 done
-expect 4 'both builds would load one .*inner.so' --base a/outer.so --new b/outer.so
+expect 4 'both builds load the same .*inner.so' --base a/outer.so --new b/outer.so
 linked hollow.c -o hollow.so -L "$build/lib" -llayernorm -Wl,-rpath,"$build/lib"
-expect 4 'comes from a library that it loads' --base ./base.so --new hollow.so
+expect 4 'is in another library, which it loads' --base ./base.so --new hollow.so
 built now 'K(a, (void (*)(const void *, const ln_tensors *))abort)'
-expect 4 "a kernel's run comes from a library that it loads" --base was.so --new now.so
+expect 4 "a kernel's run is in another library, which it loads" --base was.so --new now.so
 cp "$build/lib/liblayernorm.so" library.so
 expect 0 'bit-identical' --base library.so --new ./base.so --only accuracy --shapes 5x64 \
     --kernels 'naive_*' --conventions torch --inputs normal
@@ -234,7 +234,7 @@ for key in ("kernel convention rows hidden dtype input cache threads verdict met
 assert pair["accuracy_verdict"] == "less accurate" and pair["ratio"] is None
 assert pair["metrics"]["row_ulp_max"] > pair["base"]["metrics"]["row_ulp_max"]
 lines = open("github").read().splitlines()
-assert lines[0].startswith("::error title=accuracy violation%3A two_pass_f32_scalar"), lines
+assert lines[0].startswith("::error title=accuracy violation::two_pass_f32_scalar"), lines
 assert lines[-1].startswith("::notice title=lnbench duet::"), lines
 PYTHON
 

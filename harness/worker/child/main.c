@@ -173,22 +173,22 @@ static const char *plugin_fault(const ln_plugin_table *plugin)
         return "its ln_plugin_table or ln_kernel has another size: compile it again against "
                "layernorm_plugin.h";
     if (!name_is_fine(plugin->name))
-        return "its name is not of [a-z0-9_.-]{1,63}";
+        return "its name does not match [a-z0-9_.-]{1,63}";
     if (strcmp(plugin->name, "builtin") == 0)
-        return "its name is 'builtin', which is the library's own here";
+        return "its name is 'builtin', which is reserved for lnbench's kernels";
     if (plugin->count == 0 || !plugin->kernels)
         return "it has no kernels";
     for (size_t i = 0; i < plugin->count; i++) {
         const ln_kernel *kernel = &plugin->kernels[i];
         if ((unsigned)kernel->operation >= operation_count)
-            return "a kernel's operation is none of ln_operation";
+            return "a kernel's operation is no value of ln_operation";
         if (!name_is_fine(kernel->name) || is_roof(kernel->name))
-            return "a kernel's name is not of [a-z0-9_.-]{1,63}, or is copy or begins with copy_";
+            return "a kernel's name does not match [a-z0-9_.-]{1,63}, or is copy or copy_...";
         if (!kernel_isa_is_known(kernel->isa ? kernel->isa : ""))
-            return "a kernel's isa is unknown: layernorm_plugin.h lists those that there are";
+            return "a kernel's isa is unknown: layernorm_plugin.h lists the known ones";
         if ((unsigned)kernel->storage > LN_F16 || (unsigned)kernel->param > LN_F16 ||
             (unsigned)kernel->accumulator > LN_F16)
-            return "a kernel's type is none of ln_type";
+            return "a kernel's type is no value of ln_type";
         if (!kernel->run || !kernel->prepare != !kernel->release)
             return "a kernel lacks run, or has only one of prepare and release";
     }
@@ -291,7 +291,7 @@ static void load_plugin(const work_order *order)
         if (!has_code(
                 library,
                 *(void *const *)&table->kernels[i].run)) { /* both builds would run one copy */
-            order_fails(VERDICT_MISSING, "a kernel's run comes from a library that it loads");
+            order_fails(VERDICT_MISSING, "a kernel's run is in another library, which it loads");
             answer.value = EXIT_CODE_NOT_COMPARABLE;
             return;
         }
