@@ -271,9 +271,7 @@ void run_end(run_session *session, kernel_list *kernels)
     store_close(session->store);
     judge_destroy(session->judge);
     worker_stop(session->worker);
-    free(session->invariance);
     word_list_free(&session->timeouts);
-    session_free_checks(&session->plan);
     plan_free(&session->plan);
     machine_free(&session->machine);
     kernel_list_free(kernels);

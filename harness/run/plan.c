@@ -218,7 +218,7 @@ static void resolve_conventions(resolved_plan *resolved, ln_operation kind, case
             word_list_add(&own->words, preset[i].name);
     }
     own->count = own->words.count;
-    own->list = allocate_zeroed(own->count, sizeof *own->list);
+    own->list = arena_new(&plan->memory, ln_convention, own->count);
     resolved->conventions = own;
 }
 
@@ -333,7 +333,7 @@ static void check_chosen(const resolved_plan *resolved, const kernel_list *kerne
 static void choose_kernels(const resolved_plan *resolved, const kernel_list *kernels,
                            case_plan *plan)
 {
-    plan->kernels = allocate_zeroed(kernels->count, sizeof *plan->kernels);
+    plan->kernels = arena_new(&plan->memory, const kernel_entry *, kernels->count);
     kernel_words_check(kernels, &resolved->request->kernels);
     for (int kind = 0; kind < OPERATIONS; kind++)
         for (size_t i = 0; i < kernels->count; i++)
@@ -341,21 +341,19 @@ static void choose_kernels(const resolved_plan *resolved, const kernel_list *ker
                 (plan->operations & OPERATION_BIT(kind)) &&
                 is_kernel_wanted(resolved->request, kernels, i))
                 plan->kernels[plan->kernel_count++] = &kernels->kernels[i];
-    const kernel_entry **related = allocate_zeroed(2 * kernels->count, sizeof *related);
+    const kernel_entry **related =
+        arena_new(&plan->memory, const kernel_entry *, 2 * kernels->count);
     size_t count = with_families(kernels, plan->kernels, plan->kernel_count, related);
     for (size_t i = 0; i < count; i++)
         plan->related_count += !related[i]->unsupported[0];
-    free(related);
     check_chosen(resolved, kernels, plan);
 }
 
 void plan_free(case_plan *plan)
 {
-    for (int kind = 0; kind < OPERATIONS; kind++) {
+    for (int kind = 0; kind < OPERATIONS; kind++)
         word_list_free(&plan->conventions[kind].words);
-        free(plan->conventions[kind].list);
-    }
-    free(plan->kernels);
+    arena_free(&plan->memory);
     free(plan->accuracy);
     free(plan->speed);
     *plan = (struct case_plan){0};
@@ -435,14 +433,14 @@ static void plan_speed(const resolved_plan *resolved, case_plan *plan)
 /* ---- what is judged ---- */
 
 /* The inputs that are judged: those that the user named, or the families that suit the operation. */
-static void resolve_inputs(resolved_plan *resolved, const case_plan *plan)
+static void resolve_inputs(resolved_plan *resolved, case_plan *plan)
 {
     const word_list *given = &resolved->request->inputs;
     size_t families;
     const input_family *family = input_families(&families);
     const size_t most = given->count ? given->count : families;
-    resolved->inputs = allocate_zeroed(most, sizeof *resolved->inputs);
-    resolved->everywhere = allocate_zeroed(most, sizeof *resolved->everywhere);
+    resolved->inputs = arena_new(&plan->memory, const char *, most);
+    resolved->everywhere = arena_new(&plan->memory, bool, most);
     resolved->input_count = 0;
     for (size_t i = 0; i < most; i++) {
         const char *input = given->count ? given->words[i] : family[i].name;
@@ -561,7 +559,7 @@ static void plan_accuracy(const resolved_plan *resolved, case_plan *plan)
     static const size_t sizes[] = {768, 5, 100, 4096};
     const size_t size_count = sizeof sizes / sizeof *sizes;
     const plan_conventions *conventions = resolved->conventions;
-    bool *own = allocate_zeroed(resolved->input_count, sizeof *own);
+    bool *own = arena_new(&plan->memory, bool, resolved->input_count);
     for (size_t i = 0; i < resolved->input_count; i++) {
         const char *input = resolved->inputs[i];
         size_t rows, hidden = 0;
@@ -588,7 +586,6 @@ static void plan_accuracy(const resolved_plan *resolved, case_plan *plan)
                     plan_add_accuracy(plan, &conventions->list[c], resolved->inputs[i], SWEEP_ROWS,
                                       sizes[s]);
             }
-    free(own);
     if (resolved->request->inputs.count == 0 && !resolved->quick)
         plan_edges(resolved, sizes, size_count, plan);
 }
@@ -799,8 +796,6 @@ void plan_make(const plan_request *request, const kernel_list *kernels,
         resolve_inputs(&resolved, plan);
         for (int next = 0; plan_next_types(plan, &next);)
             plan_types(plan, &resolved);
-        free(resolved.inputs);
-        free(resolved.everywhere);
     }
     identify(plan, &resolved);
     word_list_free(&resolved.named);

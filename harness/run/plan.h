@@ -7,6 +7,7 @@
 #ifndef LNBENCH_PLAN_H
 #define LNBENCH_PLAN_H
 
+#include "base/arena.h"
 #include "domain/machine.h"
 #include "base/text.h"
 #include "domain/operation.h"
@@ -90,6 +91,7 @@ typedef struct case_plan {
     char hash[65];
     char request_hash[17]; /* of what was asked for, whatever kernels answer */
     plan_adding adding;
+    arena memory; /* of all these, but for the groups */
 } case_plan;
 
 /* An invalid request ends the program with one line: an unknown word (2), more threads than this process has

@@ -108,7 +108,7 @@ bool session_invariance(run_session *session, const kernel_list *kernels)
 {
     const case_plan *plan = &session->plan;
     bool fine = true;
-    session->invariance = allocate_zeroed(kernels->count + 1, sizeof *session->invariance);
+    session->invariance = arena_new(&session->plan.memory, invariance_result, kernels->count);
     for (size_t first = 0, count; fine && first < plan->kernel_count; first += count) {
         const ln_operation kind = plan->kernels[first]->facts.operation;
         const ln_convention *convention = NULL;
@@ -145,7 +145,7 @@ static const combination_set *set_of(case_plan *plan, const ln_convention *plain
                         : checks->plain[i].operation == plain->operation)
             return checks->sets[i];
     checks->plain[checks->count] = *plain;
-    return checks->sets[checks->count++] = combinations_make(&checks->memory, &asked);
+    return checks->sets[checks->count++] = combinations_make(&plan->memory, &asked);
 }
 
 /* A pack of a check; false: there are not as many. */
@@ -165,7 +165,7 @@ static bool add_pack(case_plan *plan, conformance_check check, size_t pack)
         return false;
     accuracy_group *made =
         plan_add_accuracy(plan, &task.convention, check_names[check], rows, hidden);
-    conformance_task *kept = arena_new(&plan->checks->memory, conformance_task, 1);
+    conformance_task *kept = arena_new(&plan->memory, conformance_task, 1);
     *kept = task;
     made->check = kept;
     made->elements = conformance_elements(&task);
@@ -184,7 +184,7 @@ void session_add_checks(case_plan *plan)
     const size_t before = plan->accuracy_count, size = sizeof *plan->accuracy;
     if (!plan->conformance)
         return;
-    plan->checks = allocate_zeroed(1, sizeof *plan->checks);
+    plan->checks = arena_new(&plan->memory, plan_checks, 1);
     for (int kind = 0; kind < OPERATIONS; kind++) {
         if (!(plan->operations & OPERATION_BIT(kind)))
             continue;
@@ -209,18 +209,10 @@ void session_add_checks(case_plan *plan)
     }
     /* They come first. */
     const size_t added = plan->accuracy_count - before;
-    accuracy_group *moved = allocate_copy(plan->accuracy, before * size + 1);
+    accuracy_group *moved = arena_new(&plan->memory, accuracy_group, before);
+    memcpy(moved, plan->accuracy, before * size);
     memmove(plan->accuracy, plan->accuracy + before, added * size);
     memcpy(plan->accuracy + added, moved, before * size);
-    free(moved);
-}
-
-void session_free_checks(case_plan *plan)
-{
-    if (plan->checks)
-        arena_free(&plan->checks->memory);
-    free(plan->checks);
-    plan->checks = NULL;
 }
 
 /* ---- what is found ---- */
@@ -499,7 +491,7 @@ bool session_accuracy(run_session *session)
                           .lock = PTHREAD_MUTEX_INITIALIZER,
                           .moved = PTHREAD_COND_INITIALIZER,
                           .told =
-                              allocate_zeroed(session->plan.kernel_count + 1, sizeof *part.told)};
+                              arena_new(&session->plan.memory, int, session->plan.kernel_count)};
     for (size_t i = 0; i < wanted; i++) {
         worker_process *worker = i > 0 ? worker_start_another(session->worker) : session->worker;
         lanes[i] = (judge_lane){.part = &part, .number = i, .worker = worker};
@@ -514,6 +506,5 @@ bool session_accuracy(run_session *session)
         judge_destroy(lanes[i].judge);
         worker_stop(lanes[i].worker);
     }
-    free(part.told);
     return !part.interrupted;
 }

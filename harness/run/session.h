@@ -45,12 +45,10 @@ typedef struct plan_checks {
     combination_set *sets[CHECK_SETS];
     ln_convention plain[CHECK_SETS];
     size_t count;
-    arena memory; /* of the sets and the tasks */
 } plan_checks;
 
 /* Adds a group for each conformance test before those of the plan, where it has them. */
 void session_add_checks(case_plan *plan);
-void session_free_checks(case_plan *plan);
 
 /* What a plan costs: judgements and repetitions of all its kernels; how many lanes judge at once; and roughly how
  * many seconds on this CPU, with session_invariance(). */

@@ -37,6 +37,7 @@ typedef struct timed_result {
 } timed_result;
 
 typedef struct timed_round {
+    arena memory;
     run_session *session;
     const speed_group *group;
     judge_block blocks[BLOCKS];
@@ -70,8 +71,8 @@ static void heat_create(timed_round *heat, run_session *session, const speed_gro
     const size_t most = session->plan.kernel_count + ROOFS;
     size_t kernels = 0;
     *heat = (struct timed_round){.session = session, .group = group, .alone = NOBODY};
-    heat->contenders = allocate_zeroed(most, sizeof *heat->contenders);
-    heat->entries = allocate_zeroed(most, sizeof *heat->entries);
+    heat->contenders = arena_new(&heat->memory, timed_case, most);
+    heat->entries = arena_new(&heat->memory, size_t, most);
     for (size_t i = 0; i < session->plan.kernel_count; i++)
         if (speed_takes(group, session->plan.kernels[i]))
             heat->contenders[kernels++].kernel = session->plan.kernels[i];
@@ -116,7 +117,7 @@ static void judge_contender(timed_round *heat, timed_case *contender)
             return;
         contender->timed = is_timed(contender, &judgement.verdict);
         if (contender->timed) {
-            contender->judged[i] = allocate(bytes);
+            contender->judged[i] = arena_take(&heat->memory, bytes, 1);
             memcpy(contender->judged[i], judgement.computed, bytes);
         }
         if (i == 0)
@@ -287,7 +288,7 @@ static bool try_process(timed_round *heat, unsigned process, process_failure *fa
     work_order begin;
     off_t end;
     worker_reply reply;
-    const kernel_entry **kernels = allocate_zeroed(heat->count, sizeof *kernels);
+    const kernel_entry **kernels = arena_new(&heat->memory, const kernel_entry *, heat->count);
     size_t count = 0;
     *failure = (process_failure){.suspect = NOBODY};
     for (size_t i = 0; i < heat->count; i++)
@@ -298,7 +299,6 @@ static bool try_process(timed_round *heat, unsigned process, process_failure *fa
         if (heat->contenders[i].kernel && takes_part(heat, i) &&
             heat->contenders[i].kernel->plugin == reply.count)
             failure->suspect = (int64_t)i;
-    free(kernels);
     if (!renewed)
         return note_failure(failure, failure->suspect, &reply);
     /* The order that begins the group, with its tensors in the arena; `end` is where expected outputs go. */
@@ -395,15 +395,11 @@ static bool time_group(run_session *session, const speed_group *group)
             store_end_process(session->store, session->run, process);
         done += fine && !failure.failed;
     }
-    for (size_t block = 0; block < BLOCKS; block++) {
+    for (size_t block = 0; block < BLOCKS; block++)
         judge_block_free(&heat.blocks[block]);
-        for (size_t i = 0; i < heat.count; i++)
-            free(heat.contenders[i].judged[block]);
-    }
     for (size_t i = 0; i < heat.count; i++)
         timed_rows_free(&heat.contenders[i].rows);
-    free(heat.contenders);
-    free(heat.entries);
+    arena_free(&heat.memory);
     free(heat.results);
     return fine;
 }
