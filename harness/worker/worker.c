@@ -20,14 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum {
-    LOAD_DEADLINE = 20,
-    START_DEADLINE = 20,
-    SEND_DEADLINE = 5,
-    END_DEADLINE = 2,
-    FIRST_FREE_FD = 10,
-    NOBODY = -1
-};
+enum { LOAD_DEADLINE = 20, START_DEADLINE = 20, END_DEADLINE = 2, FIRST_FREE_FD = 10, NOBODY = -1 };
 
 /* A place for one process, which may be empty: one for each plugin, and one for timing. Each wait for the process
  * ends at a deadline, or at the next Ctrl-C. */
@@ -142,27 +135,19 @@ static bool has_ended(worker_slot *slot, worker_reply *reply)
     return false;
 }
 
-/* False: *reply says why, and the process is gone. */
+/* The process waits for it, so that there is room. False: *reply says why, and the process is gone. */
 static bool send_order(worker_slot *slot, const work_order *order, worker_reply *reply)
 {
-    double deadline = seconds_now() + SEND_DEADLINE;
+    ssize_t put;
     *reply = (worker_reply){0};
     if (order->kind != ORDER_GO_ON)
         slot->last = *order;
-    for (;;) {
-        ssize_t put = send(slot->socket, order, sizeof *order, MSG_NOSIGNAL | MSG_DONTWAIT);
-        if (put == (ssize_t)sizeof *order)
-            return true;
-        if (put >= 0 || errno == EPIPE || errno == ECONNRESET)
-            return has_ended(slot, reply);
-        if (errno != EAGAIN && errno != EINTR) /* no kernel is to blame for it */
-            die(EXIT_CODE_ENVIRONMENT, "the worker's socket: %s", strerror(errno));
-        if (interrupted())
-            return end_with(slot, VERDICT_MISSING, "interrupted", reply);
-        if (seconds_now() > deadline)
-            return end_with(slot, VERDICT_TIMEOUT, "it takes no more messages", reply);
-        poll(&(struct pollfd){.fd = slot->socket, .events = POLLOUT}, 1, 100);
-    }
+    do
+        put = send(slot->socket, order, sizeof *order, MSG_NOSIGNAL);
+    while (put < 0 && errno == EINTR);
+    if (put < 0 && errno != EPIPE && errno != ECONNRESET) /* no kernel is to blame for it */
+        die(EXIT_CODE_ENVIRONMENT, "the worker's socket: %s", strerror(errno));
+    return put == (ssize_t)sizeof *order || has_ended(slot, reply);
 }
 
 /* In which the first thread of a process waited for a processor, so far. */
@@ -276,8 +261,7 @@ static bool start_process(worker_process *worker, worker_slot *slot, worker_repl
 
 static worker_slot *slot_of(worker_process *worker, const work_order *order)
 {
-    bool times = order->kind == ORDER_TIME_BEGIN || order->kind == ORDER_TIME_ENTRY ||
-                 order->kind == ORDER_TIME_RUN || order->kind == ORDER_GO_ON;
+    const bool times = order->kind >= ORDER_TIME_BEGIN; /* those of timing come last */
     return &worker->slots[worker->builds ? 0 : times ? worker->plugin_count : order->plugin];
 }
 

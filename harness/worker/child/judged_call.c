@@ -203,7 +203,6 @@ static bool checked_call(void (*run)(const void *, const ln_tensors *), const vo
 /* ---- one call, and what is compared after it ---- */
 
 typedef struct judged_call {
-    const work_order *order;
     call_tensors tensors;
     prepared_kernel kernel;
     char *once[ROLES_MOST]; /* what outputs lie in, as it came out first */
@@ -228,7 +227,6 @@ static bool begin_call(judged_call *call, const work_order *order, size_t rows, 
     layout_strides(&order->layout, operations[order->operation], &problem);
     if (kernel_refuses(kernel, &problem)) /* no strided rows: dense ones */
         problem_set_strides(&problem, problem.hidden);
-    call->order = order;
     if (!tensors_create(&call->tensors, order, worker_memory(0), &problem, kernel->accumulator,
                         true))
         worker_out_of_memory(0);
@@ -263,7 +261,7 @@ static bool make_call(judged_call *call, size_t first, bool altered)
     plugin_enter(&before);
     spoil_stack();
     kernel->watched = true;
-    if (call->order->threads > 1)
+    if (call->tensors.order->threads > 1)
         kernel_run(kernel, &call->tensors.given);
     else
         kept = checked_call(kernel->kernel->run, kernel->states[0], &call->tensors.given);
@@ -329,7 +327,7 @@ static bool call_over_number(judged_call *call)
 /* All rows, a call some of them, in the same buffers; and the first call `again` times more. */
 static bool call_parts(judged_call *call, unsigned again)
 {
-    const size_t rows = call->order->problem.rows, part = call->tensors.problem.rows;
+    const size_t rows = call->tensors.order->problem.rows, part = call->tensors.problem.rows;
     for (size_t row = 0; row < rows; row += part) {
         size_t first = row + part > rows ? rows - part : row;
         if (!make_call(call, first, false))
