@@ -1,19 +1,19 @@
--- What of a run its charts and its page show: cases that may be compared with each other, the shape that
--- stands for the run, and the kernels that a reader asks for by name. Three tables are there before:
---   asked     run, operation, types (NULL: what was measured most), page (0: of another type than the page's), and
---             of harness/show/answer.c: rows and hidden of its shape, isa that labels leave out, the cases of the
---             fastest kernel, of the recommended one and of the one that is proven beside it, noisy
---   standing  each kernel of the type but copies, in the order of the run, as harness/store/standing.sql has it:
---             kernel, types, role, other_param, recommendable, and of rows that are not edge cases: judged,
---             error, worst_case; edge_case: the largest error of those that are
---   untold    case_id, kind: those at the answer's shape that nobody can tell apart in speed, of kinds 1 and 2 of looks
--- The functions that are not SQLite's are in harness/store/script.c.
+-- The part of a run that its charts and page show: cases that can be compared with each other, the shape that
+-- represents the run, and the kernels that a chart names. The caller makes three tables before:
+--   asked     run, operation, types (NULL: the most measured ones), page (0: not the page's types), and from
+--             harness/show/answer.c: rows and hidden of the answer's shape, the isa that labels leave out, the cases
+--             of the fastest, the recommended and the proven kernel, noisy
+--   standing  each kernel of the types except copies, in the order of the run, from harness/store/standing.sql:
+--             kernel, types, role, other_param, recommendable; judged, error and worst_case of rows that are not
+--             edge cases; edge_case: the largest error on edge cases
+--   untold    case_id, kind (1 or 2 of looks): cases at the answer's shape without a significant difference in speed
+-- harness/store/script.c has the functions that SQLite lacks.
 
 CREATE TEMP TABLE timed_cases AS
     SELECT timed.* FROM asked CROSS JOIN timed USING (run, operation) WHERE gbps < 9e999;
 
--- The cases that may be compared: of what was timed most, or judged most where nothing was; convention:
--- of the speeds, judged_convention: of the errors that stand beside them.
+-- The cases that can be compared: those of the most timed group, or of the most judged one if nothing was timed.
+-- convention is that of the speeds, judged_convention that of the errors shown with them.
 CREATE TEMP TABLE groups AS
     SELECT types, convention, cache, threads, count(*) AS cases, min(case_id) AS first, 1 AS has_time
     FROM timed_cases WHERE NOT is_copy AND types = coalesce((SELECT types FROM asked), types)
@@ -50,7 +50,7 @@ CREATE TEMP TABLE here AS
     FROM timed_cases AS own JOIN about USING (types, cache, threads)
     WHERE has_time AND (is_copy OR own.convention = about.convention) ORDER BY case_id;
 
--- The shape of the answer, else the one at which most was timed, in L2 near a hidden size of 768.
+-- The shape of the answer, else the one with most timed cases; of several the one in L2 near hidden 768.
 CREATE TEMP TABLE shape AS
     SELECT rows, hidden, regime,
            printf('%d rows × %d', rows, hidden) AS words,
@@ -64,7 +64,7 @@ CREATE TEMP TABLE shape AS
              - abs(log2(hidden / 768.0)) DESC,
              min(iif(is_copy, NULL, case_id)) LIMIT 1;
 
--- Every kernel of the type but copies, in the order of the run; form: what people call a textbook kernel.
+-- Every kernel of the types except copies, in the order of the run; form: the usual name of a textbook kernel.
 CREATE TEMP TABLE named AS
     WITH facts AS (
         SELECT name, descriptor ->> '$.isa' AS isa, coalesce(descriptor ->> '$.source', '') AS source,
@@ -85,8 +85,8 @@ CREATE TEMP TABLE named AS
             WHERE case_id = worst_case) AS error_words
     FROM standing AS own JOIN about USING (types) LEFT JOIN facts ON name = kernel ORDER BY own.rowid;
 
--- Names that a reader asks for; each may stand for several kernels. look: their order; kind: fastest,
--- recommended, four textbook forms, a plugin, another library, proven; style: of style.gp.
+-- The names that charts show; a name may stand for several kernels. look: their order; kind: fastest,
+-- recommended, four textbook forms, a plugin, another library, proven; style: a style of style.gp.
 CREATE TEMP TABLE looks AS
     WITH fixed (kind, name, noisy_name) AS (
         VALUES (1, 'fastest', 'among the fastest'), (2, 'recommended', NULL),
@@ -113,8 +113,8 @@ CREATE TEMP TABLE looks AS
            kernel, number
     FROM ordered WHERE look <= 12 ORDER BY look, number;
 
--- The kernels of a look, the fastest of them at a shape and at a hidden size of a regime first: by the
--- ratio to the copy, as everywhere, but before all the answer's.
+-- The kernels of a look, the fastest at a shape, and at a hidden size of a regime, first: the answer's kernel
+-- before all others, then by the ratio to the copy.
 CREATE TEMP TABLE ranked AS
     SELECT look, kind, style, name, number, here.*,
            row_number() OVER (PARTITION BY look, rows, hidden ORDER BY case_id IS answer DESC,
@@ -124,13 +124,13 @@ CREATE TEMP TABLE ranked AS
     FROM (SELECT looks.*, CASE kind WHEN 1 THEN fastest WHEN 2 THEN recommended END AS answer FROM looks, asked)
          JOIN here USING (kernel);
 
--- The best of each look at the report's shape.
+-- The best kernel of each look at the report's shape.
 CREATE TEMP TABLE best AS
     SELECT ranked.*, class FROM ranked JOIN shape USING (rows, hidden) JOIN named USING (kernel)
     WHERE at_shape = 1 ORDER BY look;
 
--- What was timed there, a row a kernel: its titles ("fastest, recommended", "-"), and name with them
--- ("fastest: one_sweep", "naive_avx2", "oneDNN 2.6.3"); shown: the first look that it is the best of.
+-- The kernels timed at that shape: titles ("fastest, recommended", "-"), the name with its titles
+-- ("fastest: one_sweep", "naive_avx2", "oneDNN 2.6.3"), and shown: the first look of which it is the best.
 CREATE TEMP TABLE timed_kernels AS
     WITH titled AS (
         SELECT case_id, min(look) AS shown, max(iif(kind = 8, name, NULL)) AS peer,
@@ -147,13 +147,13 @@ CREATE TEMP TABLE timed_kernels AS
                      AND first.rows = shape.rows AND first.hidden = shape.hidden)
     ORDER BY number;
 
--- What is shown of the looks: a kernel once.
+-- The looks that are shown, each kernel once.
 CREATE TEMP TABLE shown AS
     SELECT looks.look, kind, style, timed_kernels.*
     FROM timed_kernels JOIN looks ON looks.look = shown AND looks.kernel = timed_kernels.kernel
     ORDER BY looks.look;
 
--- Which kernel is fastest and which is recommended, at ten hidden sizes at most of each regime (the table page_sizes_table()).
+-- At most ten hidden sizes of each regime, for the table of the fastest and recommended kernels (page_sizes_table()).
 CREATE TEMP TABLE columns AS
     WITH sizes AS (
         SELECT level, hidden, row_number() OVER (PARTITION BY level ORDER BY hidden) - 1 AS place,
@@ -162,10 +162,10 @@ CREATE TEMP TABLE columns AS
     SELECT level, hidden, value + 1 AS number
     FROM sizes JOIN json_each('[0,1,2,3,4,5,6,7,8,9]')
         ON place = iif(count <= 10, value, value * (count - 1) / 9);
--- Nobody can say who is fastest where another's time is shorter by more than both intervals, as in the answer.
+-- "noisy": the time of another kernel is shorter by more than both intervals, as in the answer.
 CREATE TEMP TABLE winners AS
     SELECT level, kind, regime, columns.number, hidden, gbps, label,
-           (kind = 1 OR case_id IS NOT (SELECT recommended FROM asked)) -- which is taken all the same
+           (kind = 1 OR case_id IS NOT (SELECT recommended FROM asked)) -- the answer recommends it all the same
            AND EXISTS (SELECT 1 FROM ranked AS other WHERE other.look = own.look AND other.rows = own.rows
                    AND other.hidden = own.hidden AND other.time_hi_ns < own.time_lo_ns
                    AND min(other.processes, own.processes) > 1) AS noisy,
@@ -195,7 +195,7 @@ CREATE TEMP TABLE input_errors AS
 -- The other libraries, in the order of the run.
 CREATE TEMP TABLE peers AS SELECT DISTINCT look, name FROM looks WHERE kind = 8 ORDER BY look;
 
--- The commands that measure again what a chart shows.
+-- For each chart, the command that measures its data again.
 CREATE TEMP TABLE again AS
     WITH run AS (
         SELECT printf('lnbench run --plan %s --only', plan) AS begin, printf(' --seed %u', seed) AS seed

@@ -72,7 +72,7 @@ static inline void philox4x32(uint64_t key, uint64_t counter_low, uint64_t count
         words[1] = (uint32_t)second;
         words[2] = (uint32_t)(first >> 32) ^ words[3] ^ keys[1];
         words[3] = (uint32_t)first;
-        keys[0] += UINT32_C(0x9E3779B9); /* the golden ratio and sqrt(3) - 1, as the paper has it */
+        keys[0] += UINT32_C(0x9E3779B9); /* the golden ratio and sqrt(3) - 1, as in the paper */
         keys[1] += UINT32_C(0xBB67AE85);
     }
 }

@@ -97,7 +97,7 @@ void whole_file_end(whole_file *file);
 /* Instead of whole_file_end(): removes the temporary file and changes nothing else. */
 void whole_file_drop(whole_file *file);
 
-/* Adds all that it has, and a 0 behind that, which is not counted. */
+/* Appends the file's content and a terminating 0, which is not counted. */
 void read_whole_file(const char *path, text_buffer *content);
 void write_whole_file(const char *path, const text_buffer *content);
 

@@ -96,7 +96,7 @@ void relation_print(relation *rows, const output_file *output);
 /* The same; JSON prints `whole` with the array as its member `key`, and frees both. */
 void relation_print_in(relation *rows, json_t *whole, const char *key, const output_file *output);
 
-/* A string as JSON whatever its bytes are: one that is not UTF-8 is cleaned as FORM_LINE. A number as JSON; null where it is
+/* Any string as JSON: one that is not UTF-8 is cleaned as FORM_LINE. A number as JSON; null if it is
  * not finite. */
 json_t *json_text(const char *string);
 json_t *json_figure(double value);

@@ -29,8 +29,8 @@ void text_format_list(text_buffer *out, const char *format, va_list arguments);
 void text_number(text_buffer *out, double value);
 void text_free(text_buffer *out);
 
-/* Bytes of a string without a letter that was cut at its end; and a copy into `size` bytes that cuts
- * none. */
+/* The bytes of a string without a character that is cut off at its end; and a copy into `size` bytes that cuts off
+ * no character in the middle. */
 size_t text_whole(const char *string);
 void text_copy(char *to, size_t size, const char *from);
 /* Cleans text from outside in place: bytes that are not UTF-8 become '?', control characters that are not in `kept`

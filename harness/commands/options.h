@@ -1,6 +1,6 @@
-/* A subcommand as data: its options, its words for --help, and the function that does it. Parsing
- * and --help follow from the one table; help2man makes the man pages from --help, and cmake/lnbench.bash
- * asks it for completions.
+/* A subcommand as data: its options, its texts for --help, and its function. Parsing and --help use this
+ * one table; help2man makes the man pages from --help, and cmake/lnbench.bash reads completions from
+ * it.
  *
  *     typedef struct export_options { const char *format, *database; } export_options;
  *     static const cli_option options[] = {
@@ -45,26 +45,26 @@ typedef struct cli_option {
     size_t target; /* offset of the member of the command's options */
 } cli_option;
 
-/* What the body of a command gets besides its options. */
+/* The input of a command's body besides its options. */
 typedef struct cli_call {
-    const word_list *operands; /* what is no option */
+    const word_list *operands; /* arguments that are no options */
     const char *line;          /* "lnbench run --plan quick" */
 } cli_call;
 
-/* Gives the exit code. An error ends the program: die(). */
+/* Returns the exit code. An error ends the program: die(). */
 typedef exit_code command_body(void *options, const cli_call *call);
 
 typedef struct cli_command {
     const char *name;    /* "doctor" */
-    const char *brief;   /* what it is for, in the list of subcommands */
-    const char *usage;   /* what follows the name */
-    const char *example; /* what follows "lnbench" in a command that does something useful */
+    const char *brief;   /* its purpose, in the list of subcommands */
+    const char *usage;   /* the usage after the name */
+    const char *example; /* a useful command after "lnbench" */
     const char *summary; /* one sentence */
     const char *details; /* more lines for --help, or NULL */
     const cli_option *options;
     size_t option_count;
     size_t most_operands;
-    const void *defaults; /* what the options are where they are not given */
+    const void *defaults; /* the default options */
     size_t size;          /* of the options */
     command_body *body;
 } cli_command;
@@ -75,14 +75,14 @@ typedef struct cli_command {
 /* The subcommands, in the order of --help. A new one is a file, and its name in options.c. */
 extern const cli_command *const commands[];
 extern const size_t command_count;
-/* Where there is no such subcommand the program ends (2) with the name of the nearest. */
+/* An unknown subcommand ends the program (2), and the error names the nearest one. */
 const cli_command *command_find(const char *name);
 
-/* Reads argv[1..], prints --help where it was asked for, else runs the body. */
+/* Reads argv[1..], and prints --help if requested, else runs the body. */
 exit_code command_run_with(const cli_command *command, int argc, char **argv);
 void command_print_help(const cli_command *command, FILE *file);
 
-/* Of the commands that run kernels. */
+/* Options of the commands that run kernels. */
 #define PLUGIN_OPTION(type, member)                                                                \
     {                                                                                              \
         "plugin", "FILE.so", "add the kernels of this plugin; may be given again", OPTION_RAW,     \
@@ -113,7 +113,7 @@ void command_print_help(const cli_command *command, FILE *file);
         "allow-missing", NULL, "missing results do not change the exit code", OPTION_FLAG,         \
             offsetof(type, member)                                                                 \
     }
-/* Of the commands that print a table; the member is an output_file. */
+/* Options of the commands that print a table; the member is an output_file. */
 #define OUTPUT_OPTIONS(type, member)                                                               \
     {"format", OUTPUT_FORMATS, "output format (default: text)", OPTION_FORMAT,                     \
      offsetof(type, member)},                                                                      \

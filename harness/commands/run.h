@@ -1,4 +1,4 @@
-/* What run and choose share: a plan is made, and measured into a run of the store.
+/* Shared by run and choose: make a plan, and measure it into a run of the store.
  *
  *     run_session session = {.cpu = -1};
  *     kernel_list kernels = {0};
@@ -13,8 +13,8 @@
 #include "run/session.h"
 #include "show/report.h"
 
-/* The fact of a run that names the operations whose conventions the user named: the covering array of such an
- * operation has these conventions alone. */
+/* The fact of a run that names the operations for which the user gave conventions; their covering arrays have only
+ * these conventions. */
 #define NAMED_CONVENTIONS "conventions_named_of"
 
 typedef struct run_settings {
@@ -27,11 +27,11 @@ typedef struct run_settings {
 
 /* Reads the machine, starts the worker, makes the plan. */
 void run_prepare(run_session *session, const run_settings *settings, kernel_list *kernels);
-/* The plan's cases, as they are measured and judged, into a run of the store that is opened for it. False: it was
+/* Measures and judges the cases of the plan, and stores them in a new run as they come. False: it was
  * interrupted. */
 bool run_measure(run_session *session, const run_settings *settings, const kernel_list *kernels,
                  const char *command, const char *command_line);
-/* Ends the program where cases are missing that the user did not allow to be; `hint`: what else can be done. */
+/* Ends the program if cases are missing and the user did not allow it; `hint`: what else can be done. */
 void run_check_missing(const run_settings *settings, size_t missing, bool gave_up,
                        const char *hint);
 void run_end(run_session *session, kernel_list *kernels);
@@ -54,18 +54,18 @@ typedef struct result_options {
             OPTION_TEXT, offsetof(type, member.baseline)                                           \
     }
 
-/* Prints the view as they say; `plugins`: that were given, for the commands that repeat a case. */
+/* Prints the view according to the options. `plugins` go into the printed commands that repeat a case. */
 void result_show(const result_options *options, const run_view *view, const char *database,
                  const word_list *plugins, const output_file *out);
-/* Ends the program where the order is none (2) or there is no such run (7): before anything is measured. */
+/* Ends the program for an unknown order (2) or baseline (7), before anything is measured. */
 void result_check(const result_options *options, const char *database);
 
 /* ---- report --verify (replay.c): every error of a run again, and its page drawn again ---- */
 
-/* An error holds where every figure, the verdict and the hash of the output are the same. Shows a page that
- * its run does not draw, the errors that do not hold, and why others could not be derived here. Returns the
- * code, or a worse one: 4 no error could be derived, 5 an error or the page does not hold. file: a page or an exported
- * run that was sent; NULL: the run is of the store. sample: how many errors, drawn at random; UINT64_MAX: all. */
+/* An error holds if every figure, the verdict and the hash of the output are the same. Prints whether the page differs
+ * from the one that its run draws, the errors that do not hold, and why others could not be computed here. Returns the
+ * code, or a worse one: 4 no error could be computed, 5 an error or the page differs. file: a page or an exported run;
+ * NULL: a run of the store. sample: how many errors, drawn at random; UINT64_MAX: all. */
 exit_code report_verify(const char *file, uint64_t sample, const word_list *plugins,
                         const output_file *out, const run_view *view, exit_code code);
 

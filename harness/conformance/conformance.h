@@ -1,14 +1,14 @@
-/* The conformance tests: what kernels without a proven bound are tested on. Each test ("check" in the code) is one
- * case of a run, over many blocks of rows: the judge's runner runs the kernel, and the judge judges its output.
+/* The conformance tests of kernels without a proven bound. Each test ("check" in the code) is one case of a run, over
+ * many blocks of rows: the judge's runner runs the kernel, and the judge judges its output.
  *
  *     conformance_blocks blocks;
  *     conformance_prepare(judge, &task, &blocks);                // once for all kernels of the types
  *     conformance_examine(judge, &blocks, kernel, &judgement);
  *     conformance_release(&blocks);
  *
- * Start reading at checks.c; problems.h has what is asked, call.c how a kernel is called and judged. If
+ * Start reading at checks.c; problems.h has the problems, call.c calls a kernel and judges its output. If
  * no worker can be started, the program ends. After an interruption (interrupted(), base/program.h) the results
- * mean nothing. */
+ * are invalid. */
 #ifndef LNBENCH_CONFORMANCE_H
 #define LNBENCH_CONFORMANCE_H
 
@@ -18,14 +18,13 @@
 #include "domain/kernel.h"
 #include "worker/protocol.h"
 
-/* In the order in which a run makes them. Their names, which stand in the place of an input's, are check_names
- * (domain/case.h). */
+/* In the order of a run. Their names, check_names (domain/case.h), take the place of an input's name. */
 typedef enum conformance_check {
     CHECK_ROWS,         /* no conformance test: the rows of one input */
     CHECK_COMBINATIONS, /* the covering array (problems.h) */
     CHECK_LARGE,        /* rows beyond 2^23, elements beyond 2^32 (worker/protocol.h) */
-    CHECK_GROWTH,       /* what 75,000 calls keep (worker/child/stress.c) */
-    CHECK_EXACT,        /* of kernels that claim to round correctly: the bits of 100,000 elements */
+    CHECK_GROWTH,       /* memory and files that 75,000 calls keep (worker/child/stress.c) */
+    CHECK_EXACT,        /* for kernels that claim correct rounding: the bits of 100,000 elements */
     CHECK_COUNT,
 } conformance_check;
 
@@ -35,68 +34,68 @@ typedef struct conformance_task {
     ln_type storage, param;
     size_t first,
         last; /* combinations: from first to before last. Large: the pack, LARGE_QUICK, ... */
-    const combination_set *set; /* borrowed; of combinations alone */
+    const combination_set *set; /* borrowed; for combinations only */
 } conformance_task;
 
-/* The rows of a problem, or of a large tensor those that are looked at. */
+/* The rows of a problem, or the judged rows of a large tensor. */
 typedef struct conformance_block {
     judge_block block;
     combination of;   /* of CHECK_COMBINATIONS */
-    ln_problem large; /* of CHECK_LARGE: the tensor that has the rows */
-    void *period;     /* the LARGE_PERIOD rows that its x is made of; NULL: it is no such tensor */
+    ln_problem large; /* of CHECK_LARGE: the whole tensor */
+    void *period;     /* the LARGE_PERIOD rows of which its x consists; NULL: no large tensor */
 } conformance_block;
 
 typedef struct conformance_blocks {
     conformance_task task;
     conformance_block *blocks;
     size_t count;
-    arena memory; /* of all but the blocks' own rows */
+    arena memory; /* of everything except the blocks' rows */
 } conformance_blocks;
 
-/* A check comes in packs that keep a run's progress and memory in bounds: the task becomes that of one of
- * them, with the rows and hidden size of the largest block, or of combinations the numbers of the first and
- * of the last problem. False: there are not as many. */
+/* A check is divided into packs, for progress and memory. Changes the task to that of one pack, and sets the rows and
+ * hidden size of its largest block, or for combinations the numbers of its first and last problem. False: there is no
+ * such pack. */
 enum { COMBINATIONS_A_TASK = 100 };
-/* The packs of CHECK_LARGE: what the quick plan has; 2^32 elements, of the full plan; larger plain shapes. */
+/* The packs of CHECK_LARGE: that of the quick plan; 2^32 elements (full plan); larger shapes with default settings. */
 enum { LARGE_QUICK, LARGE_WHOLE, LARGE_PLAIN, LARGE_PACKS };
 bool conformance_pack(conformance_task *task, size_t pack, size_t *rows, size_t *hidden);
 
-/* The elements of all blocks, for the time left. */
+/* The elements of all blocks, to estimate the time left. */
 size_t conformance_elements(const conformance_task *task);
 
 void conformance_prepare(row_judge *judge, const conformance_task *task,
                          conformance_blocks *blocks);
-/* As judge_kernel(); no rows stay in the judgement. Ends with the first violation, of combinations with the
- * third, of which the most telling stays. */
+/* Like judge_kernel(), but the judgement has no rows. Stops at the first failure, or for combinations at the third, and
+ * keeps the most informative one. */
 void conformance_examine(row_judge *judge, const conformance_blocks *blocks,
                          const kernel_entry *kernel, case_judgement *judgement);
-/* Of combinations that are wrong: asks for the least that shows it, which the verdict then says. */
+/* For a failure of combinations: finds the smallest problem that shows it, and says it in the verdict. */
 void conformance_minimize(row_judge *judge, const conformance_blocks *blocks,
                           const kernel_entry *kernel, case_judgement *judgement);
 void conformance_release(conformance_blocks *blocks);
 
 /* ---- one block (call.c) ---- */
 
-/* Runs the kernel as it is timed, and once more with all numbers a row, and judges what came back. What the
- * kernel did wrong is in the judgement. */
+/* Runs the kernel as it is timed, and once more with all statistics, and judges the outputs. Failures of the kernel are
+ * in the judgement. */
 void judge_kernel(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
                   case_judgement *judgement);
 
-/* Makes that of a call of the library inaccurate where it is worse than layernorm.h promises of the input. */
+/* Makes the judgement of a call of the library inaccurate if its error is above the promise of layernorm.h. */
 void judge_promise(const judge_block *block, const kernel_entry *call, const char *input,
                    case_judgement *judgement);
 
-/* What a search asks of one row. */
+/* The score of one row in a search. */
 typedef struct row_score {
     double row_ulp;              /* infinite: a class is wrong */
-    double bound_row_ulp, kappa; /* bound_row_ulp: NaN of a kernel without a bound */
+    double bound_row_ulp, kappa; /* bound_row_ulp: NaN for a kernel without a bound */
 } row_score;
 
-/* One call as timed, and each row's score. The verdict is ok, or why the kernel gave nothing. */
+/* Makes one call as timed, and scores each row. The verdict is pass, or says why there is no output. */
 void judge_score(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
                  row_score *scores, case_verdict *verdict);
 
-/* ---- on what a row's bits depend (invariance.c) ----
+/* ---- what the bits of a row depend on (invariance.c) ----
  *
  * A kernel runs the same 257 rows in several settings (the same call again, other batches, numbers of threads
  * and alignments of the buffers), and the outputs are compared, also with those of the same kernel on other
@@ -107,18 +106,18 @@ void judge_score(row_judge *judge, const judge_block *block, const kernel_entry 
  *     reproducibility class = reproducibility_of(&found[i]);
  */
 
-/* Roughly what one kernel takes. */
+/* The approximate time for one kernel. */
 static const double invariance_seconds = 0.08;
 
-/* Measures own[0..count-1] on normal rows, and beside them the kernels of `all` that are the same but
- * for the ISA. found[] has one for each of its own; that of a kernel that failed is empty. progress: or
- * NULL. False: what is no kernel's fault. */
+/* Measures own[0..count-1] on normal rows, and with them the kernels of `all` that differ only in the ISA. found[i] is
+ * the result of own[i]; it is empty if the kernel failed. progress may be NULL. False: it was interrupted or failed
+ * for another reason than a kernel. */
 bool invariance_measure(row_judge *judge, const ln_convention *convention, progress_bar *progress,
                         const kernel_list *all, const kernel_entry *const *own,
                         invariance_result *found, size_t count);
 
-/* Rows that came out of the timed buffers with other bits than the judged ones, since a row's bits
- * may depend on its place: they are judged too, so that the worst error is over all that was timed.
+/* Rows in the timed buffers whose bits differ from the judged ones, since the bits of a row may depend on its place.
+ * They are judged too, so that the worst error covers all that was timed.
  *
  *     timed_rows rows;
  *     timed_rows_begin(&rows, judge, blocks, kernel, judged, &verdict);
@@ -131,7 +130,7 @@ enum { TIMED_BLOCKS = 2 };
 typedef struct timed_rows {
     const judge_block *blocks; /* the two that are timed */
     const kernel_entry *kernel;
-    void *const *judged; /* what came out of each block when it was judged */
+    void *const *judged; /* the output of each block when it was judged */
     bool has_bound;
     ln_bound *bounds[TIMED_BLOCKS]; /* a row each, where the kernel has a bound */
     hash_set seen;                  /* over all processes */
@@ -139,17 +138,17 @@ typedef struct timed_rows {
     case_verdict verdict;           /* of the others */
 } timed_rows;
 
-/* Bytes of the arena that the worker needs to hand rows of such a block over. */
+/* The bytes of shared memory that the worker needs to return rows of such a block. */
 size_t timed_rows_room(const judge_block *block);
 
-/* Before the timing: asks the kernel for its bounds. False: that failed, see verdict. */
+/* Before the timing: gets the kernel's bounds. False: that failed; see verdict. */
 bool timed_rows_begin(timed_rows *rows, row_judge *judge, const judge_block blocks[TIMED_BLOCKS],
                       const kernel_entry *kernel, void *const judged[TIMED_BLOCKS],
                       case_verdict *verdict);
-/* Takes what a REPLY_ROWS announced, and judges it; the worker waits for GO_ON. */
+/* Takes the rows that a REPLY_ROWS announced, and judges them; the worker waits for GO_ON. */
 void timed_rows_take(timed_rows *rows, row_judge *judge, const work_order *begin,
                      const worker_reply *announced);
-/* Whether there were any; the judgement of the first block is then one of all rows. */
+/* Whether any rows differed; the judgement of the first block then covers all rows. */
 bool timed_rows_judge(const timed_rows *rows, const row_judge *judge, case_judgement *judgement);
 void timed_rows_free(timed_rows *rows);
 
@@ -164,7 +163,7 @@ void timed_rows_free(timed_rows *rows);
  *     hunt_save(&hunt, "complete", path);
  *     hunt_free(&hunt);
  *
- * A restart depends on the settings and its number alone.
+ * A restart depends only on the settings and its number.
  */
 enum { HUNT_RESTARTS = 54, HUNT_FINDS = 8 };
 
@@ -174,7 +173,7 @@ typedef struct hunt_settings {
     ln_type storage, param;                 /* the kernel's */
     size_t hidden;
     uint64_t seed;
-    double seconds; /* 0: HUNT_RESTARTS climbs; else as many as the seconds allow */
+    double seconds; /* 0: HUNT_RESTARTS climbs; else as many as fit into the seconds */
 } hunt_settings;
 
 typedef struct hunt_state {
@@ -184,30 +183,29 @@ typedef struct hunt_state {
     const kernel_entry *kernel;
     arena memory;
     operation_call call;         /* its parameters */
-    worst_row finds[HUNT_FINDS]; /* gravest first */
+    worst_row finds[HUNT_FINDS]; /* the worst first */
     size_t find_count;
     uint64_t done;            /* climbs */
     uint64_t rows;            /* tried */
     double until;             /* when to stop, on the monotonic clock; 0: never */
-    bool cut;                 /* the last restarts were stopped before their end */
+    bool cut;                 /* the last restarts were stopped early */
     bool interrupted;         /* by the user */
     const char *reproducible; /* the kernel's class (domain/kernel.h); NULL: not known */
 } hunt_state;
 
-/* Parameters from the seed. */
+/* Makes the parameters from the seed. */
 void hunt_begin(hunt_state *hunt);
-/* The best row of a climb goes into the finds. Stops early where time is up or the user interrupts (then `cut`
- * is set). A kernel that fails is a find; one that does not take the problem at all ends the program (7). */
+/* Makes one climb, and adds its worst row to the finds. Stops early (and sets `cut`) if time is up or the user
+ * interrupts. A failure of the kernel is a find; a kernel that does not support the problem ends the program (7). */
 void hunt_climb(hunt_state *hunt, uint64_t number);
 void hunt_free(hunt_state *hunt);
 
-/* The file: the command as a comment, then the finds: failures first, then wrong classes, then by score,
- * then by restart. Two hunts with the same settings make the same bytes. `state`: "complete", "running"
+/* Writes the file: the command as a comment, then the finds (failures, wrong classes, then by score and restart). Two
+ * hunts with the same settings write the same bytes. `state`: "complete", "running"
  * or "interrupted". */
 void hunt_save(const hunt_state *hunt, const char *state, const char *path);
 
-/* Changes a row of finite numbers of a type in a few small ways, drawn from a counter; it stays
- * finite. */
+/* Changes a row of finite numbers in a few small random ways, drawn from a counter; it stays finite. */
 typedef struct hunt_random {
     uint64_t seed, restart, counter;
     uint32_t words[4];

@@ -1,4 +1,4 @@
-/* What the files of this folder share, and liblnjudge, which runs the same problems in its own process. */
+/* Shared by the files of this folder and by liblnjudge, which runs the same problems in the caller's process. */
 #ifndef LNBENCH_CONFORMANCE_INTERNAL_H
 #define LNBENCH_CONFORMANCE_INTERNAL_H
 
@@ -9,48 +9,48 @@
 
 /* ---- one call (call.c) ---- */
 
-/* Memory of the runner's at an offset of an order's; NULL of -1. */
+/* The runner's memory at an offset of a message; NULL for -1. */
 static inline char *judge_memory(const row_judge *judge, off_t at)
 {
     return at < 0 ? NULL : judge->runner->memory + at;
 }
 
-/* Writes a block's inputs into the worker's memory and fills the order's problem and offsets. */
+/* Writes a block's inputs into the worker's memory, and fills the problem and offsets of the message. */
 void judge_place(row_judge *judge, const judge_block *block, work_order *order);
 
-/* Sends an order that is placed; the runner has so many seconds more than settings.deadline_seconds. False:
- * the kernel failed, see verdict; or the program is interrupted. */
+/* Sends a message after judge_place(); the runner's deadline is settings.deadline_seconds + more_seconds. False:
+ * the kernel failed (see verdict), or the program is interrupted. */
 bool judge_ask(row_judge *judge, const work_order *order, double more_seconds, worker_reply *reply,
                case_verdict *verdict);
 
-/* An order to judge a kernel on the block in this layout. */
+/* A message to run a kernel on the block in this layout. */
 work_order judge_order(layout_name name, const judge_block *block, const kernel_entry *kernel);
 
-/* Runs a kernel as an order to judge says; problem and offsets are filled in. Outputs go to `computed` and into
- * the judge. False: it failed, or what came beside y is wrong; see verdict. */
+/* Runs a kernel with such a message, and fills in problem and offsets. Outputs go to `computed` and into the judge.
+ * False: it failed, or an output besides y is wrong; see verdict. */
 bool judge_run(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
                work_order *order, void *computed, case_verdict *verdict);
 
-/* What came beside y: statistics into the judge, the sum held to its one right value. False: it is
- * wrong, see verdict. */
+/* Reads the outputs besides y: statistics go into the judge; the sum with the residual must be the one correct value.
+ * False: it is wrong; see verdict. */
 bool judge_read_beside(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
                        const work_order *order, unsigned outputs, case_verdict *verdict);
 
-/* The kernel's bounds for the block's rows into judge->bounds; *has tells whether it claims any.
- * False: bound() itself failed, see verdict. */
+/* Gets the kernel's bounds for the block's rows into judge->bounds; *has: it claims some. False: bound() failed; see
+ * verdict. */
 bool judge_bounds(row_judge *judge, const judge_block *block, const kernel_entry *kernel, bool *has,
                   case_verdict *verdict);
 
-/* Where loading the kernel set floating-point control: a verdict that could stand otherwise is state-changed. */
+/* If loading the kernel changed floating-point control, a good verdict becomes state-changed. */
 void blame_load(const kernel_entry *kernel, case_judgement *judgement);
 
-/* A block without the rows that come again. */
+/* The block without repeated rows. */
 judge_block judge_head(const judge_block *block);
 
-/* What the judge needs to know of a kernel. */
+/* What the judge must know of a kernel. */
 judged_kind judged_kind_of(const kernel_entry *kernel, bool has_bound);
 
-/* One block's error, bound and bits into the figures of all. */
+/* Adds the error, bound and bits of one block to the figures of all blocks. */
 void judge_add_figures(case_judgement *all, const case_judgement *one);
 
 /* ---- a kernel on the problems of the covering array (covering_run.c) ----
@@ -65,8 +65,8 @@ typedef struct covering_run {
     row_judge *judge;
     const kernel_entry *kernel;
     const ln_convention *first; /* of the run; borrowed */
-    unsigned given, left_out;   /* numbers a row, by role: in a call that asked for them */
-    position_errors errors;     /* by position, of all problems */
+    unsigned given, left_out;   /* bits of the statistics that calls wrote, and did not write */
+    position_errors errors;     /* of all problems, by position */
     mistakes_seen mistakes;
     bool has_bound;
     size_t judged, declined;
@@ -75,22 +75,22 @@ typedef struct covering_run {
     case_verdict limit;
 } covering_run;
 
-/* One problem, or as much of it as the kernel takes: *asked becomes that. Block NULL: on rows of its own. */
+/* Runs a problem, or the part of it that the kernel supports (*asked becomes that). block NULL: makes the rows. */
 void covering_run_ask(covering_run *run, combination *asked, const judge_block *block,
                       case_judgement *judgement);
-/* Of one that is wrong: what explains it; covering_run_ask() does so. And the one mistake that explains all
- * of them, at two hidden sizes or more, in words that follow SAYS_MISTAKE; false: there is none. */
+/* Notes the mistakes that explain a failure (covering_run_ask() calls it); and finds the one mistake that explains all
+ * failures at two hidden sizes or more, in words that follow SAYS_MISTAKE; false: there is none. */
 void covering_run_note(covering_run *run, size_t hidden, const case_judgement *judgement);
 bool covering_run_mistake(const covering_run *run, const ln_convention *convention,
                           char why[ROW_FAULT_LENGTH]);
-/* Into a verdict that is right: what all problems together show, and what else there is to say. */
+/* Adds to a verdict of pass what all problems together show. */
 void covering_run_conclude(const covering_run *run, case_verdict *verdict);
 
-/* All problems of a task. */
+/* Runs all problems of a task. */
 void run_combinations(row_judge *judge, const conformance_blocks *blocks,
                       const kernel_entry *kernel, case_judgement *judgement);
 
-/* minimize.c. Says in the verdict, which is wrong, what it takes. */
+/* minimize.c. Finds the smallest problem that fails, and says it in the verdict. */
 void minimize_fault(covering_run *run, const combination *asked, const faults_seen *seen,
                     case_verdict *verdict);
 

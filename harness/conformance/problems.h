@@ -1,7 +1,6 @@
-/* The problems of the covering array: few calls in which every three settings of a kernel's surroundings meet
- * somewhere. The settings ("levels") are those of 27 factors: the shape's, the call's, the contents' and the
- * convention's. All follow from the operation's table (domain/operation.h), so that a new operation brings its
- * own.
+/* The problems of the covering array: few calls in which every combination of three settings occurs at least once. The
+ * settings ("levels") belong to 27 factors of shape, call, contents and convention. All of them follow from the
+ * operation's table (domain/operation.h), so that a new operation has its own.
  *
  *     combination_set *set = combinations_make(&memory, &asked);
  *     for (size_t i = 0; i < combinations_count(set); i++) {
@@ -25,7 +24,7 @@
  *     for (size_t i = 0; i < array.count; i++)
  *         use(covering_entry(&array, i));                  // a level of each factor
  *
- * A fault of a program needs two or three factors to show, seldom more (Kuhn, Wallace and Gallo, IEEE
+ * Most faults of programs need one to three factors to show (Kuhn, Wallace and Gallo, IEEE
  * TSE 30, 2004). The greedy generator is that of AETG (Cohen, Dalal, Fredman and Patton, IEEE TSE 23, 1997). */
 enum { COVERING_FACTORS = 40, COVERING_LEVELS = 16, LEVEL_OPEN = -1 };
 
@@ -35,19 +34,18 @@ typedef struct covering_question {
     unsigned strength;    /* 2 or 3 */
     size_t most;          /* entries */
     uint64_t seed;
-    /* Whether levels can stand together; LEVEL_OPEN: not set yet. */
+    /* Whether levels can be combined; LEVEL_OPEN: not set yet. */
     bool (*allows)(const void *context, const int8_t *levels);
     const void *context;
 } covering_question;
 
 typedef struct covering_array {
     size_t factors, count;
-    int8_t *entries; /* count x factors */
-    size_t tuples,
-        covered; /* pairs or triples of levels that can stand together; of those, there */
+    int8_t *entries;        /* count x factors */
+    size_t tuples, covered; /* pairs or triples of levels that can be combined; those that occur */
 } covering_array;
 
-/* The same from the same question. */
+/* The same question gives the same array. */
 covering_array covering_make(arena *memory, const covering_question *asked);
 
 static inline const int8_t *covering_entry(const covering_array *array, size_t i)
@@ -67,14 +65,14 @@ enum { FACTOR_CONVENTIONS = 512 };
 typedef enum factor_kind {
     FACTOR_ROWS,
     FACTOR_HIDDEN,     /* class of size */
-    FACTOR_REMAINDER,  /* of hidden: of 8, 16, 64, 128 and 256 */
+    FACTOR_REMAINDER,  /* of hidden modulo 8, 16, 64, 128 and 256 */
     FACTOR_CONTENTS,   /* of half of the rows; the others are centred */
     FACTOR_EPS,        /* size of eps */
     FACTOR_CONVENTION, /* a field of it */
     FACTOR_THREADS,
     FACTOR_CALLS,
-    FACTOR_THERE, /* an optional input, or a number a row, is asked for */
-    FACTOR_PLACE, /* where an output table lies */
+    FACTOR_THERE, /* an optional input, or a statistic, is present */
+    FACTOR_PLACE, /* the memory of an output table */
     FACTOR_STRIDE,
     FACTOR_ADDRESS,
     FACTOR_PARAMETER, /* contents of a parameter */
@@ -95,47 +93,46 @@ typedef struct convention_set {
 typedef struct factor_table {
     ln_operation operation;
     bool large; /* more than COMBINATION_ELEMENTS */
-    bool alone; /* under the plain convention, and not on every level of its fields */
+    bool alone; /* only the default convention, not every level of its fields */
     ln_convention plain;
     size_t count;
     call_factor factors[COVERING_FACTORS];
     size_t levels[COVERING_FACTORS];
     convention_set having[COVERING_FACTORS][COVERING_LEVELS]; /* of factors of the convention */
     convention_set needing[ROLES_MOST], under_root, with_eps;
-    bool shapes[8][8]
-               [COVERING_LEVELS]; /* rows, hidden, remainder that there are; 0: any, 1: the first */
+    bool shapes[8][8][COVERING_LEVELS]; /* possible rows, hidden, remainder; 0: any, 1: the first */
 } factor_table;
 
 enum { COMBINATION_ELEMENTS = 1 << 18, LARGE_ELEMENTS = 1 << 19 };
 
-/* One problem: a level of each factor, and what is drawn where levels leave it open. */
+/* One problem: a level of each factor, and random choices within the levels. */
 typedef struct combination {
     const factor_table *table;
     int8_t levels[COVERING_FACTORS];
     uint64_t seed, number;
-    size_t hidden, rows;          /* not 0: these, whatever the levels say */
-    const ln_convention *instead; /* not NULL: this one, whatever the levels say */
+    size_t hidden, rows;          /* if not 0, they replace those of the levels */
+    const ln_convention *instead; /* if not NULL, it replaces that of the levels */
 } combination;
 
-/* `plain`: the convention whose levels are plain. */
+/* `plain`: the convention whose levels are the defaults. */
 factor_table *factors_of(arena *memory, ln_operation kind, const ln_convention *plain, bool alone,
                          bool large);
-/* For covering_make(): whether the levels can stand together. */
+/* For covering_make(): whether the levels can be combined. */
 bool factors_allow(const void *table, const int8_t *levels);
-/* Makes plain what cannot stand with the others. False: the others can't either. */
+/* Sets levels that cannot be combined with the others to the defaults. False: that is not enough. */
 bool factors_settle(const factor_table *table, int8_t *levels);
-/* The factor of a kind, and of a role or field; COVERING_FACTORS: there is none. */
+/* The factor of a kind for a role or field; COVERING_FACTORS: there is none. */
 size_t factor_find(const factor_table *table, factor_kind kind, size_t of);
-/* Another hidden size, with its levels. False: it cannot stand with the others, or is of the large ones. */
+/* Sets another hidden size with its levels. False: it cannot be combined with the others, or is a large one. */
 bool factors_set_hidden(combination *of, size_t hidden);
 
 ln_problem combination_problem(const combination *of, ln_type storage, ln_type param);
-/* The same whatever the levels of other factors: from its seed and number. */
+/* A random number that depends only on seed, number and `what`, not on levels. */
 uint64_t combination_draw(const combination *of, uint64_t what);
 call_layout combination_layout(const combination *of, ln_type storage, ln_type param);
-/* A bit for each factor that is not plain. */
+/* A bit for each factor that is not at its default. */
 uint64_t combination_factors(const combination *of);
-/* "rows off centre, residual, 2 threads at once": what is not plain of these factors. */
+/* "rows off centre, residual, 2 threads at once": the levels of these factors that are not the defaults. */
 const char *combination_describe(const combination *of, uint64_t factors, char *text, size_t size);
 
 /* Levels of FACTOR_CONTENTS and FACTOR_PARAMETER. */
@@ -153,35 +150,35 @@ enum { PARAMETER_NORMAL, PARAMETER_WHOLE, PARAMETER_SPECIAL, PARAMETER_EXTREME }
 /* ---- problems (problems.c) ---- */
 
 typedef struct combinations_request {
-    ln_convention plain; /* whose operation it is */
-    bool alone;          /* under it alone, and not on every level of its fields */
+    ln_convention plain; /* the default convention, which also names the operation */
+    bool alone;          /* only this convention, not every level of its fields */
     uint64_t seed;
-    bool quick;           /* the first of them alone */
-    const size_t *hidden; /* the sizes that there are; */
-    size_t hidden_count;  /* 0: all */
+    bool quick;           /* only the first problems */
+    const size_t *hidden; /* the allowed hidden sizes */
+    size_t hidden_count;  /* 0: all sizes */
 } combinations_request;
 
 typedef struct combination_set combination_set;
 
 combination_set *combinations_make(arena *memory, const combinations_request *asked);
 
-/* The first 400 of the small array and a third of the hidden sizes, each with the levels of one of those;
- * then, but for the quick plan, the rest of both: every size up to 1100 and a sample of longer ones; and
- * the large ones. */
+/* The problems are: the first 400 of the small array and a third of the hidden sizes, each with the levels of one of
+ * those; then, except in the quick plan, the rest of both (every size up to 1100 and a sample of longer ones), and the
+ * large problems. */
 size_t combinations_count(const combination_set *set);
 combination combinations_at(const combination_set *set, size_t i);
-/* Triples of levels that can stand together, and of these those that some problem has: added up. */
+/* Adds the number of triples of levels that can be combined, and how many of them occur in some problem. */
 void combinations_add_triples(const combination_set *set, size_t *triples, size_t *covered);
 /* "898 problems, every triple of levels (191,715); 1154 more, one for each hidden size; 79 large ones, every
  * pair". */
 const char *combinations_describe(const combination_set *set, char *text, size_t size);
 
-/* The block of a combination; few distinct rows, over and over. */
+/* Makes the block of a combination from few distinct rows, which are repeated. */
 void combination_block(row_judge *judge, const combination *of, ln_type storage, ln_type param,
                        judge_block *block);
-/* Whether errors at all positions of the first half of its rows are alike. */
+/* Whether errors at all positions of the first half of its rows have the same distribution. */
 bool combination_is_even(const combination *of);
-/* The same in which less is out of the ordinary: nothing that the kernel's traits exclude. False: nothing
+/* Sets levels that the kernel's traits exclude to the defaults. False: nothing
  * changed. */
 bool combination_without(combination *of, unsigned traits);
 

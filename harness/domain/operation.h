@@ -68,14 +68,14 @@ typedef struct tensor_role {
     size_t stride; /* for a table: offset of its stride in ln_problem */
 } tensor_role;
 
-/* A member of ln_convention that the operation has, by name: its value is a level, the index of a word. */
+/* A member of ln_convention that the operation has. Its value is a level, the index of a word. */
 typedef struct convention_field {
     const char *name;         /* in lists, NAME=WORD */
     const char *const *words; /* of its levels */
     size_t levels;
-    size_t place;         /* of the member, an int or an enum, in ln_convention */
-    bool eps;             /* the place of eps: NAME=EPS@WORD; level 0: there is none, NAME=0 */
-    const char *expected; /* what is said of another word; NULL: "must be", and the words */
+    size_t place;                   /* of the member, an int or an enum, in ln_convention */
+    bool eps;                       /* the place of eps: NAME=EPS@WORD; level 0: no eps, NAME=0 */
+    const char *expected;           /* the error for another word; NULL: "must be", and the words */
     const unsigned char *taken_for; /* by level: for which it is easily taken; NULL: for none */
 } convention_field;
 
@@ -113,7 +113,7 @@ size_t convention_level(const convention_field *field, const ln_convention *conv
 void convention_set_level(const convention_field *field, size_t level, ln_convention *convention);
 ln_affine convention_form(const ln_convention *convention);
 bool convention_equal(const ln_convention *a, const ln_convention *b);
-/* Conventions that are easily taken for `own`: how many, into others[]. */
+/* Fills others[] with conventions that are easily mistaken for `own`, and returns how many. */
 size_t convention_neighbours(const ln_convention *own, ln_convention others[NEIGHBOURS_MOST]);
 
 /* Whether 1 + g is rounded to g's type; and whether the root or xhat is rounded to the storage type. */

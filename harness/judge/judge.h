@@ -200,10 +200,9 @@ typedef struct judge_settings {
 struct row_judge {
     ln_reference *reference;
     textbook book;
-    kernel_runner *runner; /* borrowed; the conformance tests ask it */
-    char taken
-        [NAME_MAX_LENGTH]; /* the kernel that the call of the library took, where it is asked */
-    bool upper_halves;     /* the kernel leaves those of vector registers in use */
+    kernel_runner *runner;       /* borrowed; the conformance tests ask it */
+    char taken[NAME_MAX_LENGTH]; /* the kernel that a call of the library took */
+    bool upper_halves;           /* the kernel leaves the upper halves of vector registers in use */
     judge_settings settings;
     arena outputs;          /* the memory of the next members, up to by_row */
     char *computed, *other; /* outputs of the block for which judge_reserve() made room */

@@ -1,5 +1,5 @@
-/* What the judge asks of an operation: a row of functions, from a file of the operation's own; and what such
- * files share, since sums cost the same whatever is summed.
+/* The part of the judge that depends on the operation: a struct of functions, defined in a file for each operation; and
+ * functions that these files share.
  *
  *     const operation_judging *judging = judgings[block->operation];
  *     judging->any_order(&asked, &facts);
@@ -11,49 +11,49 @@
 #include "exact/scale.h"
 #include "judge/judge.h"
 
-/* An output of one number a row, as a kernel gave it. */
+/* A statistic (mean or rstd) of a row as a kernel wrote it, compared with the exact one. */
 typedef struct judged_statistic {
     double exact;
-    double off;    /* |given - exact|, or relative: |given / exact - 1| */
-    double size;   /* of exact in the unit of `off`: |exact|, or 1 */
-    double weight; /* the largest |xhat| changes by this for each unit of `off` */
-    double error;  /* signed, as a judged_row has it */
+    double off;    /* |given - exact|, or, if relative, |given / exact - 1| */
+    double size;   /* |exact|, or 1 if relative */
+    double weight; /* by how much the largest |xhat| changes for each unit of `off` */
+    double error;  /* signed, as in judged_row */
     bool relative;
 } judged_statistic;
 
 /* A row whose y is wrong. */
 typedef struct explained_row {
     const metrics_row *row;
-    const double *x; /* with the residual in it */
+    const double *x; /* with the residual added */
     const void *y;
-    double limit; /* row ULP that rounding may take */
+    double limit; /* the row ULP that rounding may cost */
     const judge_block *block;
-    size_t number; /* the row's, in the block */
+    size_t number; /* of the row in the block */
 } explained_row;
 
 struct operation_judging {
-    /* The exact answer of a row, into block->results. False: memory. */
+    /* Computes the exact answer of a row into block->results. False: memory ran out. */
     bool (*answer)(ln_reference *reference, const judge_block *block, size_t row);
-    /* How far off any order of summation may be, and the ways of the textbook are (x: hidden elements,
-     * with the residual in it). */
+    /* The largest error of any order of summation, and the errors of the textbook algorithms (x: hidden elements,
+     * with the residual added). */
     order_answer (*any_order)(const order_question *asked, const ln_row_facts *facts);
     textbook_errors (*textbook)(textbook *book, const metrics_row *row, const double *x,
                                 ln_type accumulator);
-    /* Likewise with the ways that are correct and lose more on some rows, where a kernel is at a limit; NULL:
-     * there are none. */
+    /* The errors of correct algorithms that lose more on some rows, where a kernel is type-limited; NULL: there are
+     * none. */
     textbook_errors (*poorest)(textbook *book, const metrics_row *row, const double *x,
                                ln_type accumulator);
-    /* What kernels do that gives this y, to within the limit; and one of them in words that follow
-     * SAYS_MISTAKE. False: these are several. NULL: nothing is known. */
+    /* The mistakes that give this y to within the limit; and one of them in words that follow SAYS_MISTAKE.
+     * False: there are several. NULL: no mistakes are known. */
     mistake_set (*mistakes)(const explained_row *asked);
     bool (*say_mistake)(const ln_convention *own, uint64_t bits, char why[ROW_FAULT_LENGTH]);
-    /* The largest number that an element's way may come by. */
+    /* The largest intermediate number on the way to an element. */
     double (*reach)(const metrics_row *row, const double *x, size_t column);
     judged_statistic (*statistic)(const ln_reference_result *answer, size_t role, double given);
-    /* Of x + residual, element i: what is normalised, and what is written out; NULL: it adds none. */
+    /* Element i of x + residual: the value that is normalised, and the one that is written; NULL: no residual. */
     double (*added)(const judge_block *block, size_t i);
     double (*sum)(const judge_block *block, size_t i);
-    /* The bit of what a kernel does that rounds elsewhere than it is asked to; 0: nothing tells. */
+    /* The bit of the mistake of a kernel that rounds in another place than the convention; 0: none is found. */
     uint64_t (*rounded_otherwise)(const judge_block *block, const void *y);
 };
 
@@ -62,38 +62,38 @@ extern const operation_judging *const judgings[];
 
 /* ---- for the file of an operation ---- */
 
-/* Of an input that is there; else NULL. */
+/* A row of an input; NULL if the input is absent. */
 static inline const void *judge_input_row(const judge_block *block, size_t role, size_t row)
 {
     return block->inputs[role] ? judge_row_of(block, block->inputs[role], row) : NULL;
 }
 
-/* x + residual of element i; NaN where that is none. */
+/* Element i of x + residual; NaN if the sum is NaN. */
 static inline double sum_in_double(const judge_block *block, size_t i)
 {
     return load(block->storage, block->inputs[ROLE_X], i) +
            load(block->storage, block->inputs[ROLE_RESIDUAL], i);
 }
 
-/* What rounding elsewhere changes of element i of a row, `at` in the block, before the last rounding; `which`: as
- * given. */
+/* By how much rounding in another place changes element i of a row (element `at` of the block) before the last
+ * rounding; `which` is passed on. */
 typedef double taken_of(const judge_block *block, const metrics_row *row, size_t at, size_t i,
                         const void *which);
-/* Whether y is off by that. Only of 16-bit rows, where what a rounding takes is as large as the result's own:
- * false of others. */
+/* Whether y is wrong by that. Only for 16-bit rows, where one rounding is as large as that of the result; false for
+ * others. */
 bool judge_follows(const judge_block *block, const void *y, taken_of *taken, const void *which);
 
-/* fingerprint/mistakes.c: what .mistakes and .say_mistake are of LayerNorm and of RMSNorm; of
- * divisor, eps, parameters, the residual, and rows. */
+/* fingerprint/mistakes.c: .mistakes and .say_mistake of LayerNorm and RMSNorm: mistakes of divisor, eps,
+ * parameters, residual and rows. */
 mistake_set norm_mistakes(const explained_row *asked);
 bool norm_say_mistake(const ln_convention *own, uint64_t bits, char why[ROW_FAULT_LENGTH]);
-/* Bits of what .rounded_otherwise finds. */
+/* The bits that .rounded_otherwise returns. */
 enum { MISTAKE_CAST = 32, MISTAKE_ROOT, MISTAKE_SUM, MISTAKE_OFFSET };
 
-/* rmsnorm.c: the root of a mean square, with what the convention rounds. */
+/* rmsnorm.c: the root of a mean square, rounded as the convention says. */
 double rmsnorm_rounded_root(const ln_convention *convention, ln_type storage, double square);
 
-/* What rounding costs in a type. */
+/* The constants of a type's arithmetic. */
 typedef struct arithmetic {
     double unit, tiny, largest;
 } arithmetic;
@@ -101,19 +101,19 @@ typedef struct arithmetic {
 arithmetic arithmetic_of(ln_type type, bool flushes);
 /* The largest power of two of a type. */
 double largest_power(ln_type type);
-/* Whether rstd, and the variance that it is the root of, are ordinary numbers where a kernel keeps
- * them: estimates of a root take a subnormal variance for 0, and a kernel with sums in f64 may keep
- * rstd as the rows' f32. */
+/* Whether rstd and its variance are normal numbers in the types in which a kernel keeps them. Estimates of a root take
+ * a subnormal variance for 0, and a kernel with sums in f64 may keep rstd as f32, the type of the
+ * rows. */
 bool rstd_is_ordinary(ln_type accumulator, ln_type storage, double rstd);
-/* n roundings, one after another: n u / (1 - n u), or with probability 1 - chance; infinite: no claim. */
+/* The error of n roundings in turn: n u / (1 - n u), or a bound with probability 1 - chance; infinite: none. */
 double gamma_of(double n, double u);
 double gamma_with(double n, double u, double chance);
-/* |rstd' / rstd - 1| of a mean square S that is `lost` off; infinite: no claim. */
+/* |rstd' / rstd - 1| for a mean square S with an error `lost`; infinite: no claim. */
 double rstd_error(const ln_convention *convention, double S, double lost, double u);
-/* The unit of what is done once the sums are known. */
+/* The unit roundoff of the steps after the sums. */
 double unit_behind(const order_question *asked);
 
-/* One operation's result in the accumulator's type. Two roundings are one here: 53 >= 2 p + 2
+/* The result of one operation in the accumulator's type. Rounding twice is harmless, since 53 >= 2 p + 2
  * (Figueroa 1995). */
 static inline double rounded_to(ln_type type, double value)
 {
@@ -122,10 +122,10 @@ static inline double rounded_to(ln_type type, double value)
     return type == LN_F64 || !isfinite(value) ? value : stored_in(type, value);
 }
 
-/* A sum in one of the orders that people write: in one chain, backwards, in 4, 16, 64 lanes, pairwise. */
+/* A sum in one of the usual orders: one chain, backwards, in 4, 16 or 64 lanes, pairwise. */
 enum { SUM_ORDERS = 6 };
 double add_in_order(ln_type type, const double *terms, size_t count, int order);
-/* Makes room for so many terms. */
+/* Makes room for `terms` terms. */
 void textbook_reserve(textbook *book, size_t terms);
 
 #endif

@@ -1,5 +1,5 @@
-/* Do errors depend on where an element stands? A kernel whose 13th of 16 lanes is less accurate
- * than the others is wrong in that lane, however small the error.
+/* Tests whether errors depend on the position of an element. A kernel whose 13th of 16 lanes is less accurate than
+ * the others is wrong in that lane, however small the error is.
  *
  *     position_errors errors = {0};
  *     position_add(&errors, &row, x, y);                    // many rows of random numbers
@@ -7,10 +7,10 @@
  *     if (position_differs(&errors, &found)) ...            // "lane 13 of 16", 3.0 row ULP
  *     position_free(&errors);
  *
- * Compared are the lanes i mod 2, 4, ... 64, each of the last 32 elements, and the eighths of a
- * row, each with the rest of its row. Only rows whose elements are alike in distribution at every
- * place may be added. position.c tells how, and how often an honest kernel is alarmed: less than
- * once in a million. */
+ * It compares the lanes i mod 2, 4, ... 64, each of the last 32 elements, and the eighths of a row, each
+ * with the rest of its row. Only rows whose elements have the same distribution at every position may be
+ * added. position.c has the test and its rate of false alarms: less than one in a
+ * million. */
 #ifndef LNBENCH_POSITION_H
 #define LNBENCH_POSITION_H
 
@@ -24,7 +24,7 @@ enum {
     POSITION_GROUPS = POSITION_LANE_GROUPS + POSITION_LAST + POSITION_EIGHTHS,
 };
 
-/* Sums over rows of what a place gives. */
+/* Sums over rows for one group of positions. */
 typedef struct place_sums {
     double rows, sum, squares;
 } place_sums;
@@ -32,27 +32,27 @@ typedef struct place_sums {
 typedef struct position_errors {
     place_sums signed_sums[POSITION_GROUPS], absolute_sums[POSITION_GROUPS];
     place_sums outward; /* errors away from zero, of 16-bit rows, in ulps of the elements */
-    double *left;       /* of a row: errors without what all elements share */
+    double *left;       /* of a row: the errors minus their common part */
     size_t room;
 } position_errors;
 
 typedef struct position_finding {
     char where[40];    /* "lane 13 of 16", "last element but 2", "eighth 8 of 8" */
-    double difference; /* of the mean (signed or absolute) errors, in row ULP */
+    double difference; /* between the mean (signed or absolute) errors, in row ULP */
 } position_finding;
 
 void position_free(position_errors *errors);
 
-/* x: the row as doubles, with the residual in it. Rows of fewer than 32 elements, and rows without
- * a finite answer, tell nothing and are left out. */
+/* Adds a row. x: the row as doubles, with the residual added. Rows with fewer than 32 elements or without
+ * a finite answer are ignored. */
 void position_add(position_errors *errors, const metrics_row *row, const double *x, const void *y);
 
-/* The largest difference that is beyond chance and above 1 row ULP; false: there is none, or there
- * are too few rows to tell. */
+/* The largest difference that is significant and above 1 row ULP; false: there is none, or there are too
+ * few rows. */
 bool position_differs(const position_errors *errors, position_finding *found);
 
-/* Whether 16-bit results are cut off and not rounded; *outward: their mean error away from zero, in
- * ulp. By the same test; false for other types. */
+/* Whether 16-bit results are truncated instead of rounded, by the same test; *outward: their mean error away from
+ * zero, in ulp. False for other types. */
 bool position_truncates(const position_errors *errors, double *outward);
 
 #endif

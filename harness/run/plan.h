@@ -13,7 +13,7 @@
 #include "domain/operation.h"
 #include "worker/worker.h"
 
-/* What narrows a plan; empty lists narrow nothing. */
+/* The request for a plan. Empty lists restrict nothing. */
 typedef struct plan_request {
     const char *name; /* "quick", "default", "full" */
     word_list kernels, conventions, dtypes, shapes, inputs, caches, threads;
@@ -23,10 +23,10 @@ typedef struct plan_request {
     const char *param;     /* type of gamma and beta; NULL: any */
     uint64_t seed;
     uint64_t processes, repetitions; /* 0: the plan's own */
-    bool conformance;                /* also the conformance tests, which the session adds */
+    bool conformance;                /* also conformance tests, which the session adds */
     bool
-        few_checks; /* of these no large tensors, and no hidden sizes but those of the problems that hold all triples */
-    uint64_t settings; /* a hash of what else decides results: limits, pages */
+        few_checks; /* of these only the problems of the covering array: no large tensors, no more hidden sizes */
+    uint64_t settings; /* a hash of other settings that decide results: limits, pages */
 } plan_request;
 
 /* Rows of one input under one convention, judged for every kernel of these types; or a conformance test, which
@@ -36,15 +36,15 @@ typedef struct accuracy_group {
     ln_convention convention;
     char convention_label[CONVENTION_MAX_LENGTH];
     char input[INPUT_MAX_LENGTH];
-    ln_type dtype, param;                 /* of the kernels that it is for */
-    size_t rows, distinct, hidden;        /* distinct: from this row on the first ones come again */
-    size_t elements;                      /* for the time left */
+    ln_type dtype, param;                 /* of its kernels */
+    size_t rows, distinct, hidden;        /* after `distinct` rows the first ones are repeated */
+    size_t elements;                      /* to estimate the time left */
     const struct conformance_task *check; /* NULL: rows of the input */
-    bool for_ours;                        /* a check of our own kernels too... */
-    unsigned traits;                      /* ...but only of those that have these */
+    bool for_ours;                        /* a check of lnbench's own kernels too... */
+    unsigned traits;                      /* ...if they have these traits */
 } accuracy_group;
 
-/* One shape timed for every kernel of these types and the roofs, on a judged block of rows. */
+/* One shape that is timed for every kernel of these types and for the copies, on a judged block of rows. */
 typedef struct speed_group {
     ln_convention convention;
     char convention_label[CONVENTION_MAX_LENGTH];
@@ -54,20 +54,20 @@ typedef struct speed_group {
     cache_state cache;
     unsigned threads;
     unsigned processes, repetitions;
-    unsigned slow_repetitions; /* the fewest, in processes that know a call to be long */
+    unsigned slow_repetitions; /* the fewest, if a call is known to be long */
     double min_seconds;
 } speed_group;
 
-/* The operation and the types of the groups that are being added. */
+/* The operation and types for which groups are being added. */
 typedef struct plan_adding {
     ln_operation operation;
     ln_type dtype, param;
 } plan_adding;
 
-/* Of one operation: those that the user named, or else the presets. */
+/* The conventions of one operation: those that the user named, or else the presets. */
 typedef struct plan_conventions {
     word_list words;
-    ln_convention *list; /* of the words, for rows of the type that is being added */
+    ln_convention *list; /* of the words, for rows of the current type */
     size_t count;
     bool named;
 } plan_conventions;
@@ -75,9 +75,9 @@ typedef struct plan_conventions {
 typedef struct case_plan {
     char name[16];
     unsigned operations;          /* bits of ln_operation */
-    const kernel_entry **kernels; /* chosen ones, borrowed, those of an operation together */
+    const kernel_entry **kernels; /* the chosen ones, borrowed, grouped by operation */
     size_t kernel_count;
-    size_t related_count; /* with those of the same family on other ISAs that this CPU has */
+    size_t related_count; /* with those of the same families on other ISAs of this CPU */
     accuracy_group *accuracy;
     size_t accuracy_count;
     plan_conventions conventions[OPERATIONS];
@@ -86,24 +86,24 @@ typedef struct case_plan {
     speed_group *speed;
     size_t speed_count;
     uint64_t seed;
-    uint64_t worst_hash;  /* of the rows of hunts that take part */
-    char worst_rows[256]; /* which they are, in words; "": none */
+    uint64_t worst_hash;  /* of the adversarial rows of the plan */
+    char worst_rows[256]; /* these rows in words; "": none */
     char hash[65];
-    char request_hash[17]; /* of what was asked for, whatever kernels answer */
+    char request_hash[17]; /* of the request, whatever kernels it found */
     plan_adding adding;
     arena memory; /* of all these, but for the groups */
 } case_plan;
 
-/* An invalid request ends the program with one line: an unknown word (2), more threads than this process has
+/* Makes the plan of a request. An unknown word ends the program (2), and so do more threads than this process has
  * CPUs (7). */
 void plan_make(const plan_request *request, const kernel_list *kernels,
                const machine_facts *machine, case_plan *plan);
 void plan_free(case_plan *plan);
 
-/* Goes to the next pair of storage and parameter type that a chosen kernel of plan->adding.operation has, in the
- * order of the types: it is in plan->adding then. *next begins with 0. False: there is none. */
+/* Sets plan->adding to the next pair of storage and parameter type that a chosen kernel of plan->adding.operation has,
+ * in the order of the types. *next must be 0 at first. False: there are no more. */
 bool plan_next_types(case_plan *plan, int *next);
-/* How many rows of an input are made: what is asked for beyond them are the same ones again. */
+/* How many different rows of an input are made; further rows repeat them. */
 size_t distinct_rows(const char *input, size_t rows);
 /* Adds a group of these types, and returns it. */
 accuracy_group *plan_add_accuracy(case_plan *plan, const ln_convention *convention,
@@ -117,7 +117,7 @@ bool group_takes(const accuracy_group *group, const kernel_entry *kernel);
 case_key accuracy_key(const accuracy_group *group, const kernel_entry *kernel);
 case_key speed_key(const speed_group *group, const char *kernel);
 
-/* "torch,eps=1e-6@std,affine=vector" is two conventions: a name begins a new one, and so does the key that
- * the list before began with. Lists are of the operation that is named, where that is one (not NULL or "all") and they name none. */
+/* Splits words into conventions. "torch,eps=1e-6@std,affine=vector" is two: a name begins a new one, and so does the
+ * key with which the list before began. Lists that name no operation are of `whose`, unless that is NULL or "all". */
 void split_conventions(const word_list *given, const char *whose, word_list *conventions);
 #endif

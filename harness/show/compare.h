@@ -1,6 +1,6 @@
-/* Two builds or two stored runs, old against new: the pairs of their measurements, and what they come to.
- * show/duet.c measures the pairs of two builds; compare.c reads those of two runs, and decides what the figures of
- * both mean; compare_print.c shows it to people and to programs.
+/* Compares two builds or two stored runs, old against new: pairs of measurements, and the verdict over all pairs.
+ * show/duet.c measures the pairs of two builds. compare.c reads those of two runs, and decides what the figures of
+ * either mean. compare_print.c prints the comparison for people and for programs.
  *
  *     run_comparison comparison = {.settings = {.tool = "compare", .files = {"previous", "latest"}, ...}};
  *     compare_runs(&comparison, "results/lnbench.db");
@@ -17,7 +17,7 @@
 #include "store/store.h"
 
 enum { BASE, NEW, SIDES };
-enum { LEAST_PROCESSES = 5 }; /* of a run that is meant for compare */
+enum { LEAST_PROCESSES = 5 }; /* of a run whose speeds can be compared */
 enum { WEIGHT_MOVED = 100 };  /* least weight of a pair that changed */
 
 typedef enum speed_verdict {
@@ -26,7 +26,7 @@ typedef enum speed_verdict {
     SPEED_FASTER,
     SPEED_INCONCLUSIVE,
     SPEED_SLOWER,
-} speed_verdict; /* what matters most comes last, here and below */
+} speed_verdict; /* in rising importance, here and below */
 
 typedef enum accuracy_verdict {
     ACCURACY_NOT_JUDGED,
@@ -42,17 +42,17 @@ typedef enum accuracy_gate { GATE_NO_WORSE, GATE_EXACT, GATE_BOUND } accuracy_ga
 typedef struct judged_side {
     case_verdict verdict;
     ln_metrics metrics;
-    uint64_t output_hash; /* of every bit that came out */
+    uint64_t output_hash; /* of every bit of the output */
 } judged_side;
 
-/* What the two sides made of all inputs that a pair was judged on. */
+/* How the results of both sides differ over all inputs of a pair. */
 typedef struct accuracy_tally {
-    size_t judged, differing, worse, better; /* inputs that both sides have a result of */
-    size_t unsupported;                      /* neither side takes them */
-    size_t gained;                           /* base declines them and new does not */
-    size_t missing;                          /* any other that a side has no result of */
+    size_t judged, differing, worse, better; /* inputs with a result on both sides */
+    size_t unsupported;                      /* inputs that neither side supports */
+    size_t gained;                           /* inputs that new supports and base does not */
+    size_t missing;                          /* other inputs without a result on one side */
     /* NULL where there is none. */
-    const char *refusal; /* base's, of the first input that it declines */
+    const char *refusal; /* why base does not support its first unsupported input */
     const char *first_missing,
         *first_missing_why; /* the first missing input, and "new: unsupported (torch only)" */
     const char *worst;      /* the worst input that became worse, else the first that differs */
@@ -65,9 +65,9 @@ typedef enum pair_failure { FAILED_NOT, FAILED_BASE, FAILED_NEW, FAILED_BOTH } p
 typedef struct compared_side {
     case_verdict verdict;  /* the gravest of all inputs */
     ln_metrics metrics;    /* of the timed rows */
-    double bound_row_ulp;  /* likewise */
-    speed_figures speed;   /* without intervals; its processes are those behind the ratio */
-    char reproducible[16]; /* the kernel's class, as domain/kernel.h has it */
+    double bound_row_ulp;  /* of the timed rows */
+    speed_figures speed;   /* without intervals; counts the processes that the ratio rests on */
+    char reproducible[16]; /* the kernel's class (domain/kernel.h) */
 } compared_side;
 
 /* One kernel, convention, shape and, of stored runs, input. */
@@ -80,8 +80,9 @@ typedef struct comparison_pair {
     speed_verdict speed;
     interval_estimate ratio; /* time of new / time of base */
     double p;                /* of the rank test; NaN where there is none */
-    double noise; /* the smallest change that is seen in this regime, as a share; NaN: not known */
-    unsigned searched;   /* worker processes before those that count */
+    double
+        noise; /* the smallest change that is visible in this regime, as a share; NaN: not known */
+    unsigned searched;   /* worker processes of the search, which the ratio leaves out */
     double seconds;      /* spent on timing it */
     const char *detail;  /* why there is no speed, or what limits it; NULL: nothing */
     const char *missing; /* what one side has no result of; NULL: nothing */
@@ -119,7 +120,7 @@ typedef struct run_comparison {
     speed_verdict speed;
     accuracy_verdict accuracy;
     exit_code code;
-    double log_ratios; /* sum of the logarithms of so many ratios */
+    double log_ratios; /* sum of the logarithms of `ratios` ratios */
     size_t ratios;
     size_t worse; /* inputs that became worse */
     double worst_error;
@@ -133,44 +134,42 @@ typedef struct run_comparison {
     size_t less_reproducible; /* of these: kernels whose bits depend on more than they did */
 } run_comparison;
 
-/* Compares the two runs that the settings name, in this store or in files: how fast, and how wrong. Nothing is
- * compared where processor, build or plan differ: see the differences. */
+/* Compares speed and errors of the two runs that the settings name, in this store or in files. If processor, build or
+ * plan differ, nothing is compared and the differences are listed. */
 void compare_runs(run_comparison *comparison, const char *database);
 void comparison_free(run_comparison *comparison);
 
 /* Makes the tables, before anything is compared. */
 void comparison_begin(run_comparison *comparison);
-/* A pair with nothing known about it. */
+/* A pair without any result. */
 comparison_pair comparison_pair_of(const case_key *key);
-/* Adds the comparison of one input to a pair, whose words stand in the memory. */
+/* Adds the comparison of one input to a pair; its words are allocated from `memory`. */
 void pair_compare(arena *memory, comparison_pair *pair, const judged_side sides[SIDES],
                   const char *what);
-/* The pair is complete: it gets its accuracy, is counted as compared or missing, and is stored if it will be listed. */
+/* Completes a pair: sets its accuracy, counts it as compared or missing, and stores it if it will be listed. */
 void comparison_settle(run_comparison *comparison, comparison_pair *pair);
-/* Stores the pair as it will be listed. shown: to people, since it was timed or changed (the many identical inputs of a
- * run are only counted); weight: the larger, the earlier it is to be read. */
+/* Stores the pair as it will be listed. shown: for people, since it was timed or changed (the many identical inputs of
+ * a run are only counted). Pairs are listed by falling weight. */
 void comparison_put(run_comparison *comparison, const comparison_pair *pair, bool shown,
                     double weight);
-/* Counts a case that makes no pair: as requested and missing, as requested and unsupported, or as one that only new has,
- * which nobody requested of base. */
+/* Counts a case that forms no pair: as missing, as unsupported, or as one that was requested of new only. */
 void comparison_set_apart(run_comparison *comparison, apart_kind kind, const case_key *key,
                           const char *why);
 
 const char *comparison_regime(const run_comparison *comparison, const case_key *key);
-/* What an interval of the ratio says at a threshold: slower where it lies above 1 + threshold,
- * faster where it lies below 1 / (1 + threshold), same where it lies between, else inconclusive. */
+/* The verdict on an interval of the ratio: slower if all of it is above 1 + threshold, faster if all of it is below
+ * 1 / (1 + threshold), same if all of it is between these, else inconclusive. */
 speed_verdict speed_lean(const interval_estimate *ratio, double threshold);
-/* A verdict that became graver (right, inaccurate, wrong-class, failed) decides; else less accurate
- * where something is worse and nothing better, more accurate the other way, changed where bits
- * differ otherwise. */
+/* A verdict that became worse (pass, inaccurate, wrong-class, failed) decides. Else: less accurate if some errors are
+ * larger and none is smaller, more accurate in the opposite case, changed if bits differ otherwise. */
 accuracy_verdict pair_accuracy(const comparison_pair *pair);
-/* The kernel's bits depend on more than they did. */
+/* Whether the kernel's bits depend on more in new than in base. */
 bool pair_is_less_reproducible(const comparison_pair *pair);
 pair_failure pair_failed(const comparison_pair *pair);
 exit_code pair_exit_code(const comparison_pair *pair, const comparison_settings *settings);
 
-/* Not comparable where the contexts differ, nothing was compared or something was missing; else the
- * first of all pairs' codes. */
+/* Not comparable if the contexts differ, nothing was compared or a result is missing; else the code of all pairs that
+ * takes precedence. */
 exit_code comparison_exit_code(const run_comparison *comparison);
 
 extern const char *const accuracy_gate_names[GATE_BOUND + 1];
@@ -179,13 +178,13 @@ void comparison_print(const run_comparison *comparison, output_format format, FI
 /* "naive_f32_avx2 torch 512x768 hot", in printable ASCII */
 const char *pair_name(arena *memory, const case_key *key);
 
-/* ---- the run that a word on the command line means ---- */
+/* ---- finding the run that a word on the command line names ---- */
 
-/* What a plugin's kernel is known by, from its row of kernels: "mine 0123456789ab", its name and the hash of its file. */
+/* What identifies a plugin's kernel, from its row of kernels: its plugin's name and file hash, "mine 0123456789ab". */
 #define PLUGIN_SQL                                                                                 \
     "descriptor ->> '$.source' || ' ' || substr(descriptor ->> '$.object_hash', 1, 12)"
 
-/* The machine of a row of runs: runs of equal ones can be compared. */
+/* The machine of a row of runs; runs with equal machines can be compared. */
 #define MACHINE_SQL                                                                                \
     "(SELECT group_concat(value, ' | ') FROM (SELECT substr(coalesce(facts.value, 'unknown'), 1, " \
     "64) AS value FROM "                                                                           \
@@ -195,17 +194,15 @@ const char *pair_name(arena *memory, const case_key *key);
     "fact.key))"
 
 typedef struct found_run {
-    /* That it is in; a temporary copy of a packed one goes at the end of the program. */
-    char database[1100];
+    char database
+        [1100]; /* for a packed file, a temporary copy that is deleted when the program ends */
     int64_t run;
-    /* "run 3, commit 1234567, 2026-01-01T00:00:00Z"; of a file without its number. */
-    char words[112];
+    char words[112]; /* "run 3, commit 1234567, 2026-01-01T00:00:00Z"; a file has no run number */
 } found_run;
 
-/* A run's number, "latest" (the newest run of `lnbench run`), "previous" (the newest before it on
- * the same machine that was asked for the same, whatever library it ran), the first 4 to 40 digits
- * of a commit (its latest run), or an exported file. Where there is none the program ends and says what was
- * looked for and where: 4 where there is no latest or previous, else 7. */
+/* Finds a run by its number, "latest" (the newest run of `lnbench run`), "previous" (the newest run before it on the
+ * same machine with the same request, whatever library it ran), the first 4 to 40 digits of a commit (its latest run),
+ * or an exported file. If there is none, the program ends: with 4 for latest and previous, else with 7. */
 found_run run_find(const char *word, const char *database);
 
 #endif

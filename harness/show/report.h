@@ -1,5 +1,5 @@
-/* What `run` and `report` show of a stored run: a table with the answer in sentences and what went wrong; charts and the
- * one-file HTML page. Nothing is measured here.
+/* Prints a stored run for `run` and `report`: a table with the answer and the failures, charts, and the one-file HTML
+ * page. Nothing is measured here.
  *
  *     result_look look = {.top = 10};
  *     result_table_print(&view, &out, &look);

@@ -1,4 +1,4 @@
-/* A stored run in the formats that other programs read; each is a query.
+/* Exports a stored run in formats of other programs; each is a query.
  *
  *     const export_format *format = export_format_named("json");
  *     text_buffer out = {0};
@@ -8,7 +8,7 @@
  * tsv      the table of cases (cases.sql); csv: the same with commas
  * smaller  github-action-benchmark's customSmallerIsBetter: times and errors
  *
- * Where the store cannot be read the program ends (base/die.h). */
+ * If the store cannot be read, the program ends (base/die.h). */
 #ifndef LNBENCH_EXPORT_H
 #define LNBENCH_EXPORT_H
 
@@ -16,11 +16,11 @@
 #include "base/text.h"
 #include "store/store.h"
 
-/* A format more is a name here, and its function in export.c. */
+/* A new format is a name here, and its function in export.c. */
 #define EXPORT_FORMATS(one)                                                                        \
     one(json, add_benchmark) one(tsv, add_tsv) one(csv, add_csv) one(smaller, add_smaller)
 
-/* "|json|tsv": all of them, behind "db". */
+/* "|json|tsv": all names, to follow "db". */
 #define EXPORT_NAME(name, ...) "|" #name
 #define EXPORT_NAMES EXPORT_FORMATS(EXPORT_NAME)
 
@@ -29,10 +29,10 @@ typedef struct export_format {
     void (*add)(result_store *store, int64_t run, text_buffer *out);
 } export_format;
 
-/* A name that there is not ends the program (2) with a line that lists the formats. */
+/* An unknown name ends the program (2) with a line that lists the formats. */
 const export_format *export_format_named(const char *name);
 
-/* The table of cases as OUTPUT_TSV or OUTPUT_CSV: a row a case, with every key, figure and speed. */
+/* The table of cases as OUTPUT_TSV or OUTPUT_CSV: a row for each case with its key, figures and speed. */
 void export_cases(result_store *store, int64_t run, output_format form, text_buffer *out);
 
 #endif

@@ -1,12 +1,12 @@
-/* What the files of the store share: the connection, its statements, and how rows become structs. Nobody else
- * includes this, but for tests.
+/* Shared by the files of the store: the connection, its statements, and reading rows into structs. Only the store and
+ * tests include it.
  *
  *     static const record_field fields[] = {FIELD(TEXT, machine_fact, name), FIELD(TEXT, machine_fact, value)};
  *     sqlite3_stmt *statement = store_bound(store, "SELECT name, value FROM facts WHERE run = ?1", "i", run);
  *     size_t count = store_list(store, statement, sizeof *facts, FIELDS(fields), &facts);
  *
- * Texts of statements are string literals, or stay where they are: a statement is known by the address of its text.
- * What goes wrong ends the program. */
+ * The texts of statements must be string literals or stay in place, since a statement is found by the address of its
+ * text. Errors end the program. */
 #ifndef LNBENCH_STORE_INTERNAL_H
 #define LNBENCH_STORE_INTERNAL_H
 
@@ -36,52 +36,52 @@ struct result_store {
     /* The case written last: measurements of one case come in a row. */
     case_key last_key;
     int64_t last_run, last_case; /* 0: none */
-    bool together;               /* one transaction around what follows: see store_together() */
+    bool together;               /* a transaction is open: see store_together() */
 };
 
 /* ---- statements ---- */
 
-/* Prints one line for what SQLite says. */
+/* Ends the program with a line for an error of SQLite. */
 _Noreturn void store_die(const result_store *store, int status);
-/* That, unless the status is SQLITE_OK. */
+/* The same, unless the status is SQLITE_OK. */
 void store_check(const result_store *store, int status);
 /* For a single use: sqlite3_finalize() it. */
 sqlite3_stmt *store_prepare(const result_store *store, const char *sql);
 /* The statement with its parameters bound, a letter of `types` each: i an int64_t, s a string (NULL is ""), n a string
  * (NULL and "" are NULL), d a double (NaN is stored as NULL). */
 sqlite3_stmt *store_bound(result_store *store, const char *sql, const char *types, ...);
-/* The same, run: for statements that give no rows, and for the number that a statement gives. */
+/* The same, and runs it: for a statement without rows, and for the number that a statement returns. */
 #define store_do(store, ...) store_step(store, store_bound(store, __VA_ARGS__))
 #define store_number(store, ...) store_number_of(store, store_bound(store, __VA_ARGS__))
-/* The statement with a case: parameter 1 is the run, 2 to 10 are its key. */
+/* The statement for a case: parameter 1 is the run, 2 to 10 are the key. */
 sqlite3_stmt *store_keyed(result_store *store, const char *sql, int64_t run, const case_key *key);
-/* More parameters, from `place` on. */
+/* Binds more parameters, from `place` on. */
 void store_bind(sqlite3_stmt *statement, int place, const char *types, ...);
 void store_bind_list(sqlite3_stmt *statement, int place, const char *types, va_list values);
-/* Runs a statement that gives no rows. */
+/* Runs a statement without rows. */
 void store_step(const result_store *store, sqlite3_stmt *statement);
 /* Moves to the next row; false: there is none, and the statement is reset. */
 bool store_next(const result_store *store, sqlite3_stmt *statement);
-/* The number in the first row, 0 for NULL and for no row; the statement is reset. */
+/* The number in the first row; 0 for NULL and for no row. Resets the statement. */
 int64_t store_number_of(const result_store *store, sqlite3_stmt *statement);
-/* A figure; NULL is how an undefined one is stored: NaN. */
+/* A figure; NaN for NULL, as which undefined ones are stored. */
 double store_real(sqlite3_stmt *statement, int column);
-/* NULL is "". */
+/* A text; "" for NULL. */
 const char *store_text(sqlite3_stmt *statement, int column);
 
 /* ---- rows as structs ---- */
 
 typedef enum field_kind {
     FIELD_TEXT,     /* char[most + 1]; a longer one is cut off */
-    FIELD_NAME,     /* the same; a longer one ends the program: cut off, it could be another's */
+    FIELD_NAME,     /* the same; a longer one ends the program, since a cut name may be another's */
     FIELD_UNSIGNED, /* unsigned */
     FIELD_COUNT,    /* size_t or uint64_t */
     FIELD_FLAG,     /* bool */
     FIELD_REAL,     /* double; NULL: undefined */
-    FIELD_WORD,     /* an enum from 0 to most, by its words; any other word ends the program */
+    FIELD_WORD,     /* an enum from 0 to most by its words; an unknown word ends the program */
 } field_kind;
 
-/* A column by its name, and where it stands in a struct. */
+/* The name of a column, and its place in a struct. */
 typedef struct record_field {
     const char *key;
     field_kind kind;
@@ -89,7 +89,7 @@ typedef struct record_field {
     const char *const *words;
 } record_field;
 
-/* A column `name` that stands in `place` of a struct; and one whose names are the same. */
+/* A column `name` for the member `place` of a struct; and one with the name of the member. */
 #define FIELD_AT(kind, type, name, place)                                                          \
     {                                                                                              \
         name, FIELD_##kind, offsetof(type, place), sizeof(((type *)0)->place) - 1, NULL            \
@@ -102,7 +102,7 @@ typedef struct record_field {
 #define WORD_FIELD(type, field, words) WORD_FIELD_AT(type, #field, field, words)
 #define FIELDS(table) (table), sizeof(table) / sizeof *(table)
 
-/* The fields of a case's key that stands in `place` of a struct, and its columns. */
+/* The fields of a case's key in the member `place` of a struct, and its columns. */
 #define KEY_FIELDS_AT(type, place)                                                                 \
     FIELD_AT(NAME, type, "kernel", place kernel),                                                  \
         FIELD_AT(NAME, type, "convention", place convention),                                      \
@@ -117,27 +117,27 @@ typedef struct record_field {
     "(SELECT name FROM inputs WHERE id = input_id) AS input, cache, threads, operation"
 extern const char *const operation_names[OPERATIONS];
 
-/* The columns of these names, in fields; a field that has no column is left alone. */
+/* Reads the columns with these names into the fields; fields without a column are unchanged. */
 void store_take(const result_store *store, sqlite3_stmt *statement, const record_field *fields,
                 size_t count, void *into);
-/* All rows of a statement as structs of this size, and how many there are. list: of a pointer to them, which is
- * free()d; NULL where there are none. */
+/* Reads all rows of a statement into an array of structs, and returns their number. list: the address of a pointer to
+ * the array, which the caller free()s; NULL if there are none. */
 size_t store_list(const result_store *store, sqlite3_stmt *statement, size_t size,
                   const record_field *fields, size_t field_count, void *list);
-/* The fields as parameters, from `place` on. */
+/* Binds the fields as parameters, from `place` on. */
 void store_bind_record(sqlite3_stmt *statement, int place, const record_field *fields, size_t count,
                        const void *from);
 
 /* ---- others ---- */
 
-/* A transaction of its own, unless one is open around it. What ends the program in between undoes it. */
+/* A transaction, unless one is open already. If the program ends in between, it is undone. */
 void store_begin(result_store *store);
 void store_finish(result_store *store);
-/* Facts of a case's verdict, beside its figures. */
+/* Stores the verdict of a case. */
 void store_put_judgement(result_store *store, int64_t id, const stored_case *stored);
-/* A URI by which a file can be attached and nothing is made beside it; free() it. */
+/* A URI to attach a file without creating other files beside it; free() it. */
 char *store_uri(const char *path);
-/* The functions that scripts have. */
+/* Adds the functions for scripts. */
 void store_add_functions(const result_store *store);
 
 #endif

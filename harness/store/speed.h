@@ -11,19 +11,19 @@
 #include "store/bootstrap.h"
 #include "domain/case.h"
 
-/* Speed of cases[index]: median time over the processes' medians, 95 % percentile interval by a
- * bootstrap that resamples processes first, then repetitions within each (B = 2000, seeded from the
- * case: the same store gives the same figures), and the ratio to the roof: the fastest of the
- * roofs with the same shape, dtype, cache, threads and convention-independent bytes,
- * resampled together with it. Everything NaN where there are no repetitions. */
+/* The speed of cases[index]: the median over the processes' median times; its 95 % percentile interval by a
+ * bootstrap that resamples processes, then repetitions within each (B = 2000, seeded by the case, so that a
+ * store always gives the same figures); and the ratio to the copy: the fastest of the copies with the same
+ * shape, type, cache state, threads and bytes, resampled together with the case. All NaN if there are no
+ * repetitions. */
 speed_figures speed_of_case(const stored_cases *cases, size_t index);
 
-/* How many times as long as `base` a case takes: both timed in the same rounds, the ratios summed
- * up and resampled as above. An interval that contains 1 does not tell the two apart. NaN where no round has both. */
+/* The ratio of a case's time to that of `base`, within the rounds that timed both, resampled as above. If the interval
+ * contains 1, the difference is not significant. NaN: no round has both. */
 interval_estimate speed_of_pair(const stored_case *own, const stored_case *base);
 
-/* How much longer than its roof a case took, as logarithms, process by process: what two runs are
- * compared by. Where no roof was measured beside it, the logarithms of its times. */
+/* The logarithms of a case's times divided by those of its copy, by process, for the comparison of two runs. If no copy
+ * was measured with it, the logarithms of its times. */
 typedef struct speed_sample {
     double *values;
     size_t *start; /* group g: values[start[g]] to values[start[g + 1] - 1] */

@@ -1,5 +1,5 @@
-/* What a run says of its kernels: how large the errors of each are (standing.sql), and which one to call
- * (recommended.sql). Whoever shows or recommends a kernel asks here.
+/* The results of a run by kernel: the errors of each kernel (standing.sql), and the kernel to call (recommended.sql).
+ * All code that shows or recommends a kernel uses these.
  *
  *     standing_list list = store_standings(store, run);
  *     const kernel_standing *own = standing_of(&list, "naive_f32_avx2", LN_F32);
@@ -16,11 +16,11 @@
 #include "domain/kernel.h"
 #include "store/store.h"
 
-/* The budget where nothing else is asked for: the promise of the library's class `accurate`. */
+/* The default budget: the promise of the library's class `accurate`. */
 #define STANDING_ROW_ULP 2.0
 
-/* Judged cases. All: but adversarial rows. Of these, edge cases: values or results at
- * the ends of the type's range (stored_is_extreme()); any: the others; ordinary: normal rows. */
+/* Sets of judged cases. All: without adversarial rows. Extreme: the edge cases of these (stored_is_extreme()); any: the
+ * others; ordinary: the family `normal`. Hunted: adversarial rows. */
 typedef enum error_scope {
     SCOPE_ALL,
     SCOPE_ANY,
@@ -34,11 +34,11 @@ typedef enum error_scope {
 typedef struct error_sum {
     size_t judged, wrong;
     size_t limited; /* type-limited */
-    size_t usable;  /* that pass, with a correct digit in every row */
+    size_t usable;  /* that pass and have a correct digit in every row */
     size_t checked; /* conformance tests */
-    size_t apart;   /* not those that were timed */
+    size_t apart;   /* that were not timed */
     double error;   /* largest row ULP; infinite: no figure; NaN: not judged, or nothing finite */
-    int64_t at;     /* the case of it; 0: none was judged */
+    int64_t at;     /* the case with that error; 0: none was judged */
 } error_sum;
 
 typedef struct kernel_standing {
@@ -47,8 +47,8 @@ typedef struct kernel_standing {
     ln_operation operation;
     kernel_role role;
     double missing_from; /* smallest kappa of a row without a correct digit; NaN: none */
-    bool rounded;        /* every element is correctly rounded, as far as it was judged */
-    int64_t fault; /* the first case at fault, of rows that an input has if there is one; 0: none */
+    bool rounded;        /* every judged element is correctly rounded */
+    int64_t fault;       /* the first failure, if possible not of a conformance test; 0: none */
     error_sum errors[SCOPES];
 } kernel_standing;
 
@@ -57,19 +57,19 @@ typedef struct standing_list {
     size_t count;
 } standing_list;
 
-/* Of each kernel and type of a run. */
+/* The errors of each kernel and type of a run. */
 standing_list store_standings(result_store *store, int64_t run);
-/* NULL: it is not among them. */
+/* NULL: it is not in the list. */
 const kernel_standing *standing_of(const standing_list *list, const char *kernel, ln_type dtype);
 
-/* Which kernel is wanted. */
+/* The request for a recommendation. */
 typedef struct recommend_wanted {
     int64_t run;
-    case_key at;       /* what is timed, but for the kernel; rows 0: nothing was */
-    const char *param; /* type of gamma and beta; NULL: that of the elements, where it was timed */
-    const word_list *kernels; /* of these alone: names, labels, patterns; NULL or empty: all */
+    case_key at;       /* the timed case, without its kernel; rows 0: nothing was timed */
+    const char *param; /* type of gamma and beta; NULL: that of the elements, if it was timed */
+    const word_list *kernels; /* only these names, labels, patterns; NULL or empty: all */
     double budget;            /* largest row ULP */
-    double kappa;             /* on rows of kappa up to this; NaN: on every judged row */
+    double kappa;             /* on rows with kappa up to this; NaN: on every judged row */
     bool proven;              /* the proven bound must be within the budget */
 } recommend_wanted;
 
@@ -77,61 +77,61 @@ typedef struct ranked_kernel {
     char kernel[NAME_MAX_LENGTH];
     char dispatched[NAME_MAX_LENGTH]; /* the kernel behind a call of the library; "": not known */
     kernel_role role;
-    int64_t case_id; /* that was timed; 0: it was not */
+    int64_t case_id; /* its timed case; 0: none */
     double time_ns, time_lo_ns, time_hi_ns, copy_ratio, copy_ratio_lo, copy_ratio_hi;
     size_t judged;
-    double error;  /* largest row ULP of the rows that the budget is about; NaN: not judged */
-    int64_t worst; /* the case of it */
+    double error;  /* largest row ULP on the rows of the request; NaN: not judged */
+    int64_t worst; /* the case with that error */
     bool callable, other_param, in_budget, proven;
     bool within; /* in_budget, proven if that is wanted, and not other_param */
     bool near;   /* no significant difference in speed to the fastest that can be recommended */
     bool recommended;
-    /* Its time is shorter, by more than both intervals, than that of the fastest of all, or of those that can be
-     * recommended, although its ratio to the copy is smaller. */
+    /* Its time is shorter, by more than both intervals, than that of the fastest kernel (of all, or of those
+     * that can be recommended), although its ratio to the copy is smaller. */
     bool sooner_than_fastest, sooner_than_best;
-    char doubt[64]; /* why it is not recommended although it is within the budget; "": it can be */
+    char doubt[64]; /* why it cannot be recommended although it is within the budget; "": it can */
 } ranked_kernel;
 
-/* The fastest first; those that were not timed at the place come last. Pointers are NULL where there is none. */
+/* The fastest first; kernels that were not timed there come last. Pointers are NULL if there is none. */
 typedef struct kernel_ranking {
     ranked_kernel *kernels;
     size_t count;
     const ranked_kernel *recommended;
     const ranked_kernel *proven;  /* the fastest with a proof that can be recommended */
-    const ranked_kernel *fastest; /* at any error, but another library's */
+    const ranked_kernel *fastest; /* at any error, without those of other libraries */
     const ranked_kernel *
-        tuned; /* within the budget, and over 10 % faster than the recommended call, beyond both intervals; no kernel behind it */
+        tuned; /* within the budget, over 10 % and both intervals faster than the recommended call, and not behind it */
 } kernel_ranking;
 kernel_ranking store_recommend(result_store *store, const recommend_wanted *wanted);
-/* NULL: it is not among them. */
+/* NULL: it is not in the list. */
 const ranked_kernel *ranked_of(const kernel_ranking *ranking, const char *kernel);
-/* The latest run that timed the place: of this machine (machine_key()) if there is one, and, before all, one that timed
- * the library's calls and ran the conformance tests. 0: none. wanted->run is not looked at. */
+/* The latest run that timed the case: preferably one that timed the library's calls and ran the conformance tests, then
+ * one of this machine (machine_key()). 0: none. wanted->run is ignored. */
 int64_t store_timed_run(result_store *store, const recommend_wanted *wanted, const char *machine);
 
-/* How wrong a kernel is at worst. */
+/* Classes of a kernel's worst error. */
 typedef enum error_class {
     ERROR_UNKNOWN, /* not judged */
     ERROR_EXACT,   /* at most 1 row ULP */
     ERROR_GOOD,    /* at most 4 */
-    ERROR_ROUGH,   /* at most 1000, or an eighth of no correct digit where that is less */
-    ERROR_LOST,    /* more: digits are lost, maybe all of them */
-    ERROR_NAN,     /* NaN or infinite where a number belongs, or no answer at all */
+    ERROR_ROUGH,   /* at most 1000, or an eighth of dtype_no_digit() if that is less */
+    ERROR_LOST,    /* more: digits are lost, perhaps all of them */
+    ERROR_NAN,     /* NaN or infinity in place of a number, or no answer at all */
 } error_class;
 error_class error_class_of(const error_sum *sum, ln_type type);
-/* How wrong: "1.8", "no digit", "NaN" (NaN where a number belongs, or the reverse), "fault" (crashed,
- * timed out, wrote elsewhere, ...), "-"; at: the verdict of the case that has it, NULL: not known. */
+/* An error in words: "1.8", "no digit", "NaN" (NaN in place of a number, or the reverse), "fault" (crashed,
+ * timed out, wrote outside, ...), "-". at: the verdict of its case; NULL: not known. */
 enum { ERROR_WORDS = 16 };
 const char *error_in_words(double size, ln_type type, const case_verdict *at,
                            char words[ERROR_WORDS]);
 
-/* Why a kernel is beyond the budget, as the end of a sentence: "fails in 28 of 337 cases, all of them edge cases
+/* Why a kernel is not within the budget, as the end of a sentence: "fails in 28 of 337 cases, all of them edge cases
  * (elsewhere up to 6.8 row ULP)", "has errors up to 3.2 row ULP", "was not judged". worst: the verdict of the largest
  * error in SCOPE_ANY, or NULL. */
 enum { OBJECTION_WORDS = 192 };
 const char *standing_objection(const kernel_standing *own, const case_verdict *worst,
                                char words[OBJECTION_WORDS]);
-/* Row ULP from which an error is in ERROR_LOST. */
+/* The row ULP above which an error is in ERROR_LOST. */
 double error_rough_limit(ln_type type);
 
 #endif

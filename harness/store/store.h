@@ -1,5 +1,5 @@
-/* The result store: one SQLite file. Every call below that writes has committed when it returns, so that an
- * interruption at any moment loses nothing that was measured.
+/* The result store: one SQLite file. Every function that writes has committed when it returns, so that an
+ * interruption loses no measurement.
  *
  *     result_store *store = store_open("results/lnbench.db", STORE_WRITE);
  *     int64_t run = store_begin_run(store, &info);
@@ -7,7 +7,7 @@
  *     store_put_repetition(store, run, &key, &repetition);
  *     store_end_run(store, run, RUN_COMPLETE);
  *
- * What cannot be read or written ends the program (7): die(). */
+ * Failures to read or write end the program (7): die(). */
 #ifndef LNBENCH_STORE_H
 #define LNBENCH_STORE_H
 
@@ -25,22 +25,22 @@ typedef enum run_state { RUN_OPEN, RUN_COMPLETE, RUN_INTERRUPTED } run_state;
 extern const char
     *const run_state_names[RUN_INTERRUPTED + 1]; /* "open", "complete", "interrupted" */
 
-/* What a run is, at its beginning. Strings are copied in. */
+/* What is known of a run at its beginning. Strings are copied. */
 typedef struct run_info {
     const char *command_line;
     const char *plan;      /* "quick", "default", "full" */
-    const char *plan_hash; /* hex; equal hashes may be resumed */
+    const char *plan_hash; /* hex; a run of the same hash can be resumed */
     uint64_t seed;
     const machine_facts *machine;    /* every fact is stored */
     const char *command;             /* "run", "choose"; NULL: not known */
-    const char *request_hash;        /* plan.h: of what was requested; NULL: not known */
-    size_t triples, triples_covered; /* of levels that the problems hold; 0: not requested */
+    const char *request_hash;        /* of the request (plan.h); NULL: not known */
+    size_t triples, triples_covered; /* triples of levels in the problems; 0: not requested */
 } run_info;
 
-/* Cases of a run: requested, and of these unsupported (the kernel does not take the problem, or this
+/* Cases of a run: requested; and of these unsupported (the kernel does not support the problem, or this
  * CPU cannot run it) and missing (no result). The others are done. */
 typedef struct run_counts {
-    bool known; /* imported runs may not say */
+    bool known; /* false for some imported runs */
     size_t requested, unsupported, missing;
 } run_counts;
 
@@ -51,7 +51,7 @@ typedef struct requested_case {
     unsigned parts;
 } requested_case;
 
-/* What is stored of a run. */
+/* A stored run. */
 typedef struct stored_run {
     int64_t id;
     char started[32]; /* ISO 8601, UTC */
@@ -68,116 +68,116 @@ typedef struct stored_run {
     run_counts counts;
 } stored_run;
 
-/* What is said of stores and exports of earlier formats. */
+/* The error for stores and exports of earlier formats. */
 #define MADE_BY_OLDER "made by an older lnbench; results/README.md lists the commits that read it"
 
-/* PRAGMA application_id: "lnbh", and "lnru" of an exported run, behind whose pages its hash stands
+/* PRAGMA application_id: "lnbh" for a store; "lnru" for an exported run, which has its hash behind its pages
  * (store/run_file.h). */
 enum { STORE_APPLICATION_ID = 0x6c6e6268, STORE_EXPORTED_ID = 0x6c6e7275 };
 
-/* Opens or (STORE_WRITE) creates. Ends the program (7): not a database, damaged (as far as
- * opening reads it, and all of it where a crash left something to be rolled back), made by
- * another version, not writable. */
+/* Opens a store, or (STORE_WRITE) creates it. Ends the program (7) if the file is no database, is damaged (opening
+ * reads part of it, or all of it after a crash that left something to roll back), was made by another
+ * version, or is not writable. */
 result_store *store_open(const char *path, store_mode mode);
-/* A store that is gone when it is closed. */
+/* A store in memory. */
 result_store *store_open_memory(void);
-/* Reads the whole file; a damaged one ends the program (7). */
+/* Reads the whole file; damage ends the program (7). */
 void store_check_sound(const result_store *store);
-/* Takes out these runs with all that belongs to them alone, and gives their space back. Returns how many there were. */
+/* Deletes these runs with all that belongs only to them, and shrinks the file. Returns how many there were. */
 int64_t store_remove_runs(result_store *store, int64_t first, int64_t last);
-/* As it was opened. */
+/* The path with which it was opened. */
 const char *store_path(const result_store *store);
 void store_close(result_store *store);
 
-/* The smallest change of time that is seen on a machine, as a share (0.01 is 1 %), of each regime;
- * NaN: not measured. `lnbench doctor --noise` stores it. */
+/* The smallest visible change of time on a machine as a share (0.01 is 1 %), for each regime; NaN: not
+ * measured. `lnbench doctor --noise` stores it. */
 typedef struct machine_noise {
     char made[32]; /* ISO 8601, UTC; "": not measured */
     double smallest[REGIMES];
 } machine_noise;
-/* Replaces what was stored of this machine. */
+/* Replaces the noise that was stored for this machine. */
 void store_put_noise(result_store *store, const machine_facts *machine,
                      const double smallest[REGIMES]);
-/* A file that does not exist holds none. */
+/* A file that does not exist has none. */
 machine_noise store_load_noise(const char *database, const machine_facts *machine);
 
 int64_t store_begin_run(result_store *store, const run_info *info);
-/* What the run is to do, before it does any of it: each case (twice the same is once, with the parts
- * of both), then their count. The run is open from then on. */
+/* Stores what the run will do before it does any of it: each case (a case given twice has the parts of
+ * both), then their count. After that the run is open. */
 void store_put_requested(result_store *store, int64_t run, const requested_case *requested);
 void store_count_requested(result_store *store, int64_t run);
-/* Counts what became of the cases, too. */
+/* Ends a run, and counts its cases. */
 void store_end_run(result_store *store, int64_t run, run_state state);
-/* Latest run that is not complete or missing cases, and has this plan hash; 0: there is none. */
+/* The latest run with this plan hash that is not complete or misses cases; 0: there is none. */
 int64_t store_find_unfinished(result_store *store, const char *plan_hash);
-/* Latest run, of any state, with at least one case, if only requested; 0 where there is none. */
+/* The latest run in any state with at least one case, perhaps only requested; 0: there is none. */
 int64_t store_latest_run(result_store *store);
 
-/* The latest that `lnbench choose` did not make; 0: none. */
+/* The latest run that `lnbench choose` did not make; 0: none. */
 int64_t store_latest_survey(result_store *store);
 
 /* Its descriptor, as `list kernels --json` shows it, which is taken over. */
 void store_put_kernel(result_store *store, int64_t run, json_t *descriptor);
 /* The kernel behind a call of the library (key->kernel) at a shape. */
 void store_put_dispatched(result_store *store, int64_t run, const case_key *key, const char *name);
-/* The judgement of a case, in place of an earlier one: its verdict, errors, bound and hash. */
+/* Stores the judgement of a case, and replaces an earlier one: its verdict, errors, bound and hash. */
 void store_put_judged(result_store *store, int64_t run, const stored_case *stored);
 void store_put_repetition(result_store *store, int64_t run, const case_key *key,
                           const timed_repetition *repetition);
-/* A speed case that could not be timed gets its verdict by store_put_judged on the same key. */
+/* For a case that could not be timed, store_put_judged() with the same key stores the verdict. */
 
-/* The bits of a tensor; NULL and 0: not there. */
+/* The bits of a tensor; NULL and 0: absent. */
 typedef struct stored_tensor {
     void *bits;
     size_t bytes;
 } stored_tensor;
 
-/* A worst row and what went with it: those inputs that role_is_kept(), by role. */
+/* The worst row of a case: its inputs for which role_is_kept(), by role. */
 typedef struct stored_worst {
     uint64_t y_hash; /* FNV-1a of the row's y as timed */
     stored_tensor inputs[ROLES_MOST];
 } stored_worst;
 
-/* Keeps the worst row of a judged case: after store_put_judged. Bits that some case has already
- * are not stored twice. */
+/* Stores the worst row of a judged case, after store_put_judged(). Bits that another case has are not
+ * stored again. */
 void store_put_worst(result_store *store, int64_t run, const case_key *key,
                      const stored_worst *worst);
-/* That of a case that was read; false: there is none. stored_worst_free() it. */
+/* Reads the worst row of a case; false: there is none. stored_worst_free() it. */
 bool store_worst(result_store *store, const stored_case *judged, stored_worst *worst);
 void stored_worst_free(stored_worst *worst);
 
-/* The curve of error over kappa and the like: one point a row judged. */
+/* One judged row, for curves such as error over kappa. */
 typedef struct stored_row {
-    size_t case_index; /* into the rows that were put (judge_run); not stored */
+    size_t case_index; /* index of its case (judge_run); not stored */
     size_t row;
     double kappa, row_ulp, norm_max, bound_row_ulp;
-    double mean_error, rstd_error; /* as a judged_row's */
+    double mean_error, rstd_error; /* as in judged_row */
 } stored_row;
 void store_put_row(result_store *store, int64_t run, const case_key *key, const stored_row *row);
 
-/* What is decided of a case by itself, and stored beside its figures when it is judged. Whether an output of this case
- * can be used: it is right, and has a correct digit in each row, which a right one of a kernel without a bound may not
- * have. Unknown where nothing was judged. */
+/* Properties of a single case that are stored when it is judged. Usable: it passes, and every row has a correct digit
+ * (an output of a kernel without a bound may pass without one). Unknown: not
+ * judged. */
 typedef enum usability { USABLE_UNKNOWN, USABLE_NO, USABLE_YES } usability;
 usability stored_usable(const stored_case *stored);
-/* Of an extreme family or convention (case_is_extreme()), or its largest error is that of a subnormal
- * result: the checks mix rows. */
+/* Whether it is an edge case: case_is_extreme(), or its largest error is that of a subnormal result, since
+ * conformance tests mix rows. */
 bool stored_is_extreme(const stored_case *stored);
 
 size_t store_runs(result_store *store, stored_run **runs); /* free(*runs) */
 stored_run store_run(result_store *store, int64_t run);
 int64_t store_run_of_case(result_store *store, int64_t id);
-/* All that have a result. */
+/* All cases that have a result. */
 stored_cases store_cases(result_store *store, int64_t run);
-/* One, without its repetitions; false: it has no result. */
+/* One case without its repetitions; false: it has no result. */
 bool store_case(result_store *store, int64_t id, stored_case *found);
 /* The same with its repetitions: free(found->repetitions). */
 bool store_timed_case(result_store *store, int64_t id, stored_case *found);
-/* Cases that a process timed (-1: any), with their repetitions (ended: of ended processes alone). */
+/* The cases that a process timed (-1: any), with their repetitions (ended: only those of ended processes). */
 stored_cases store_timed_cases(result_store *store, int64_t run, int64_t process, bool ended);
 
-/* A case of two runs. base, new: its number, 0: that run neither has it nor was requested to. missing: which part
- * of it is missing (REQUESTED_JUDGEMENT, REQUESTED_TIMING), and why. class: the kernel's, as domain/kernel.h has it. */
+/* A case in two runs. base, new: its number in the run; 0: the run did not request it. missing: the part of it that is
+ * missing (REQUESTED_JUDGEMENT, REQUESTED_TIMING), and why. class: that of the kernel (domain/kernel.h). */
 typedef struct stored_pair {
     case_key key;
     uint64_t base, new;
@@ -186,7 +186,7 @@ typedef struct stored_pair {
     char base_class[16], new_class[16];
     char label[NAME_MAX_LENGTH]; /* of the kernel, in the new run */
 } stored_pair;
-/* One after the other, in the order of the new run (pairs.sql), without the copies; false: there are no more. */
+/* Steps through the pairs in the order of the new run (pairs.sql), without copies; false: there are no more. */
 void store_pairs_begin(result_store *store, int64_t base, int64_t new);
 bool store_next_pair(result_store *store, stored_pair *pair);
 /* The machine facts of a run; machine_free() them. */
@@ -194,21 +194,20 @@ machine_facts store_machine(result_store *store, int64_t run);
 /* The kernels of a run: an array of their descriptors. */
 json_t *store_kernels(result_store *store, int64_t run);
 
-/* Everything put between the two is kept whole or not at all. */
+/* What is stored between the two calls is stored completely or not at all. */
 void store_together(result_store *store);
 void store_together_end(result_store *store);
-/* The same without waiting for the disk: what is stored outlives the process, as each result alone does, and
- * may be missing where the power is. */
+/* Ends it without waiting for the disk: the results survive the process, as single results do, but perhaps
+ * not a power failure. */
 void store_together_leave(result_store *store);
 
-/* The runs of another database, or one of them (0: all), into the store, in one transaction; those that it has by
- * their origin are left out. What comes from elsewhere is opened by run_file_open() (store/run_file.h), which checks it.
- * Returns how many came, numbered from *first on; 0: the store has them all, the first of them as *first. */
+/* Copies the runs of another database, or one of them (0: all), in one transaction; runs that the store has (by their
+ * origin) are left out. A file from outside must be opened by run_file_open() (store/run_file.h), which checks it.
+ * Returns how many were copied, numbered from *first on; 0: the store has them all, and *first is the first of them. */
 int64_t store_copy_runs(result_store *store, const char *path, int64_t only, int64_t *first);
 
-/* For --resume: a worker process that left every repetition it was to make is ended, and the speeds of
- * what it timed are stored; the others'
- * repetitions are dropped, since they are made again; how many ended ones timed this case; and the
+/* For --resume: marks a worker process that made all its repetitions as ended, and stores the speeds; deletes the
+ * repetitions of other processes, which are made again; how many ended processes timed a case; and the
  * first number that no process of the run has. */
 void store_end_process(result_store *store, int64_t run, unsigned process);
 void store_drop_unfinished(result_store *store, int64_t run);
@@ -216,15 +215,15 @@ unsigned store_process_count(result_store *store, int64_t run, const case_key *k
 unsigned store_next_process(result_store *store, int64_t run);
 bool store_has_accuracy(result_store *store, int64_t run, const case_key *key);
 
-/* As JSON, an object whose members are the fields: of the metrics those that are published. */
+/* An object whose members are the fields; of the metrics, the published ones. */
 json_t *case_key_json(const case_key *key);
 json_t *speed_json(const speed_figures *speed);
 json_t *metrics_json(const ln_metrics *metrics);
 
 /* ---- scripts ----
  *
- * SQL over the views that makes TEMP tables, for charts and pages to read. What the store does not have comes in as a
- * TEMP table, too. All TEMP tables go when the scratch ends. script.c has the functions that scripts have beside SQLite's.
+ * SQL that makes TEMP tables from the views, for charts and pages. Data that the store does not have is given in TEMP
+ * tables, too. All TEMP tables are deleted when the scratch ends. script.c has the functions that SQLite lacks.
  *
  *     store_scratch_begin(store);
  *     store_script(store, "CREATE TEMP TABLE asked (run, types)");
@@ -236,21 +235,21 @@ json_t *metrics_json(const ln_metrics *metrics);
  *     store_scratch_end(store);
  */
 
-/* What is between the two may be nested. */
+/* The two calls may be nested. */
 void store_scratch_begin(result_store *store);
 void store_scratch_end(result_store *store);
 
 /* Runs statements that give no rows. */
 void store_script(const result_store *store, const char *sql);
-/* A line of a TEMP table, a letter a column: i an int64_t, s a string (NULL is ""), n a string (NULL
- * and "" are NULL), d a double (NaN is stored as NULL). */
+/* Inserts a row into a TEMP table. A letter for each column: i an int64_t, s a string (NULL is ""), n a string
+ * (NULL and "" are NULL), d a double (NaN is stored as NULL). */
 void store_put_line(result_store *store, const char *name, const char *types, ...);
 
 typedef struct stored_cell {
     enum { CELL_NONE, CELL_WHOLE, CELL_REAL, CELL_TEXT } kind;
     int64_t whole;
-    double real; /* of a whole number, too; NaN: none, or a text */
-    char *text;  /* of a text; else NULL */
+    double real; /* also for a whole number; NaN: none, or a text */
+    char *text;  /* NULL: no text */
 } stored_cell;
 
 typedef struct stored_table {
@@ -261,22 +260,22 @@ typedef struct stored_table {
 } stored_table;
 
 stored_table store_get_table(result_store *store, const char *name);
-/* All rows of a query; `types` and what follows are its parameters, as above. */
+/* All rows of a query; `types` and the arguments after it are its parameters, as in store_put_line(). */
 stored_table store_ask(result_store *store, const char *sql, const char *types, ...);
 /* The rows of a query whose ?1 is a run, in parts of `most` rows; the last part has fewer, or none. */
 void store_query(result_store *store, const char *sql, int64_t run, size_t most,
                  void (*take)(void *context, const stored_table *part), void *context);
 void stored_table_free(stored_table *table);
-/* 0, NaN and "" where there is no such row or column, or nothing in it. */
+/* 0, NaN or "" if there is no such row or column, or no value in it. */
 int64_t table_whole(const stored_table *table, size_t row, const char *column);
 double table_real(const stored_table *table, size_t row, const char *column);
 const char *table_text(const stored_table *table, size_t row, const char *column);
-/* A cell as a relation shows it, every digit of it. */
+/* A cell as a value of a relation, with every digit. */
 relation_value table_value(const stored_table *table, size_t row, const char *column);
 relation_value cell_value(const stored_cell *cell);
 /* All cells, row by row: texts, and figures as the relation's columns say. */
 void table_add_to(const stored_table *table, relation *rows);
-/* An object whose members are the columns from `first` to `last`, by their names, without the undefined ones. */
+/* An object of the columns from `first` to `last`, by their names, without undefined ones. */
 json_t *table_object(const stored_table *table, size_t row, const char *first, const char *last);
 
 #endif

@@ -1,4 +1,4 @@
-/* Which function made this output?
+/* Finds the function that made an output.
  *
  *     fingerprint_input input = {.dimensions = 2, .shape = {6, 768}, .x = x, .y = y, .x_type = LN_F32,
  *                          .y_type = LN_F32, .digits = FINGERPRINT_EXACT, .x_digits = FINGERPRINT_EXACT};
@@ -8,11 +8,10 @@
  *         puts(found.candidates[0].words);               // "torch"
  *     fingerprint_free(&found);
  *
- * A candidate is an operation x what is normalised (which axes; x, its sum with a residual, rounded or
- * not) x divisor x place and size of eps x how gamma and beta were used x where values were rounded. Each
- * row of each is held against what any order of summation may give (the judge's limits), so what made y
- * is never left out if it is a candidate at all; eps is no list of sizes but an interval, in which the
- * true one lies. fingerprint.c has the proof. */
+ * A candidate is a combination of operation, axes, input (x or x + residual, rounded or not), divisor, place and size
+ * of eps, use of gamma and beta, and places of rounding. Each row is compared with the results of any order of
+ * summation (the judge's limits), so that the function that made y is never excluded if it is a candidate. For eps the
+ * answer is an interval that contains the true value. fingerprint.c has the proof. */
 #ifndef LNBENCH_FINGERPRINT_H
 #define LNBENCH_FINGERPRINT_H
 
@@ -30,9 +29,9 @@ typedef struct fingerprint_input {
     const double *x, *y;
     const double *residual, *gamma, *beta; /* NULL: not given */
     size_t parameters;                     /* elements of gamma, and of beta */
-    ln_type x_type, y_type;                /* as they were kept */
+    ln_type x_type, y_type;                /* in which they were stored */
     ln_type param;
-    int digits, x_digits; /* decimals that y and x were printed to, or FINGERPRINT_EXACT */
+    int digits, x_digits; /* decimals with which y and x were printed, or FINGERPRINT_EXACT */
 } fingerprint_input;
 
 typedef enum fingerprint_kind {
@@ -45,38 +44,38 @@ typedef enum fingerprint_kind {
 typedef struct fingerprint_candidate {
     fingerprint_kind kind;
     ln_convention convention;
-    double eps_low, eps_high;      /* every eps between explains y */
-    char words[FINGERPRINT_WORDS]; /* the convention's label and what no convention has */
-    char also
-        [FINGERPRINT_WORDS]; /* other presets that it may be: "= te; in f32 also llama, mlx"; or "" */
-    int rank;                /* presets first, strange things last */
-    size_t family, source;   /* numbers: one function has one family, however x came about and where
-                            * it was rounded */
-    bool plain; /* normalises the last axis of x alone: a further row would tell more */
+    double eps_low, eps_high;      /* every eps between them explains y */
+    char words[FINGERPRINT_WORDS]; /* the convention's label, and what a convention cannot say */
+    char
+        also[FINGERPRINT_WORDS]; /* other presets that fit: "= te; in f32 also llama, mlx"; or "" */
+    int rank;                    /* presets come first, unusual functions last */
+    size_t family, source; /* candidates of one function have the same family, whatever their input
+                            * and places of rounding */
+    bool plain; /* normalises only the last axis of x, so that another row can tell more */
 } fingerprint_candidate;
 
 typedef enum fingerprint_answer { ANSWER_NONE, ANSWER_OPEN, ANSWER_NAMED } fingerprint_answer;
 
 typedef struct fingerprint_found {
     fingerprint_answer answer;
-    fingerprint_candidate *candidates; /* all that explain y */
+    fingerprint_candidate *candidates; /* all those that explain y */
     size_t count, tried;
     size_t rows,
-        told; /* of the last axis; those that tell anything of the operations that are left (of
-                        * none, of either) */
-    size_t last_row; /* behind which no candidate over the last axis was left; of ANSWER_NONE */
-    /* The row that would tell most of them apart: +-probe in turn (0 at the end of an odd row); 0: none
-     * does. Of so many pairs (eps at its usual sizes) it leaves so many. */
+        told; /* rows of the last axis; those that exclude candidates of the remaining operations
+                        * (of any, if none remains) */
+    size_t last_row; /* ANSWER_NONE: the row that excluded the last candidate over the last axis */
+    /* The row that would separate most candidates alternates between +probe and -probe (0 at the end of an odd
+     * row); 0: none does. Of `pairs` pairs (with usual sizes of eps) it leaves pairs_left. */
     float probe;
     size_t pairs, pairs_left;
 } fingerprint_found;
 
-/* Dies of a shape and parameters that do not go together (usage). */
+/* Ends the program (usage) if shape and parameters do not fit together. */
 void fingerprint_make(const fingerprint_input *input, fingerprint_found *found);
 void fingerprint_free(fingerprint_found *found);
 
-/* How gamma and beta are used: which of them that needs, what xhat is multiplied with, what is added, and what
- * is said of it. The last two are of a kernel of a known convention alone (mistakes.c). */
+/* Ways to use gamma and beta: which of them it needs, the factor of xhat, the summand, and the words for it. The last
+ * two are only tried for a kernel of a known convention (mistakes.c). */
 enum { NEEDS_GAMMA = 1, NEEDS_BETA = 2, NEEDS_NONE = 0 };
 #define AFFINE_USES(X)                                                                             \
     X(USE_ALL, NEEDS_NONE, gamma, beta, "")                                                        \
@@ -102,19 +101,19 @@ typedef struct affine_pair {
 
 affine_pair affine_used(affine_use use, double gamma, double beta);
 
-/* Whether the convention may have made y: a candidate with nothing strange is the same to these types, its eps
- * within the interval. */
+/* Whether the convention may have made y: a candidate without unusual steps is equal to it in these types and has its
+ * eps within the interval. */
 bool fingerprint_is_among(const fingerprint_input *input, const fingerprint_found *found,
                           const ln_convention *convention);
 
-/* Named: all candidates are one function, where values were rounded apart.
+/* The answer in words. Named: all candidates are one function with different places of rounding.
  * "named: torch", "open: torch; or bert; or 7 more", "none of 681 candidates explains y". */
 const char *fingerprint_say(const fingerprint_found *found, char *buffer, size_t size);
 
 /* Element i of a probe row. */
 float fingerprint_probe_value(float scale, size_t hidden, size_t i);
 
-/* "named", "open", "none"; and the exit codes that go with them. */
+/* "named", "open" or "none"; and the exit code of an answer. */
 const char *fingerprint_answer_name(fingerprint_answer answer);
 exit_code fingerprint_exit_code(fingerprint_answer answer);
 
