@@ -107,16 +107,14 @@ missing='^lnbench: charts are missing: ([a-z_]*, )*error_kappa(, [a-z_]*)*: gnup
 mkdir home
 echo 'set terminal dumb; exit' | tee home/.gnuplot home/.gnuplotrc home/error_kappa.gp >gnuplotrc
 faked gnuplot "env | sed 's/=.*//' | sort >'$PWD/variables'; exec $real \"\$@\""
-for term in qt x11 dumb; do
-    (
-        export HOME=$PWD/home XDG_CONFIG_HOME=$PWD/home GNUPLOT_LIB=$PWD/home GNUPLOT_DEFAULT=dumb \
-            GNUPLOT_DRIVER_DIR=/ GNUPLOT_FONTPATH=/ LC_ALL=de_DE.UTF-8 LANG=de_DE.UTF-8 DISPLAY=:7 \
-            TERM=xterm PYTHONWARNINGS=error GNUTERM=$term
-        drawn "GNUTERM=$term" 0 ''
-        exit $failures
-    ) || failures=$((failures + $?))
-    check "GNUTERM=$term: the same drawing" cmp page/error_kappa.svg drawn/error_kappa.svg
-done
+(
+    export HOME=$PWD/home XDG_CONFIG_HOME=$PWD/home GNUPLOT_LIB=$PWD/home GNUPLOT_DEFAULT=dumb \
+        GNUPLOT_DRIVER_DIR=/ GNUPLOT_FONTPATH=/ LC_ALL=de_DE.UTF-8 LANG=de_DE.UTF-8 DISPLAY=:7 \
+        TERM=xterm PYTHONWARNINGS=error GNUTERM=qt
+    drawn "another environment" 0 ''
+    exit $failures
+) || failures=$((failures + $?))
+check "another environment: the same drawing" cmp page/error_kappa.svg drawn/error_kappa.svg
 check "the environment is ours" is "$(grep -vE '^(_|PWD|SHLVL|OLDPWD|LD_LIBRARY_PATH|PYTHONPATH|TMPDIR)$' variables |
     tr '\n' ' ')" 'HOME LC_ALL PATH '
 faked gnuplot "$nap"
