@@ -1,4 +1,5 @@
-"""LayerNorms that are wrong where few look, and unusual ones that are right, in NumPy."""
+"""LayerNorms in NumPy that are wrong where few look, and unusual ones that are right: what shows in Python alone, and a few faults
+of each other kind (the judge itself is tested on harness/conformance/tests/faults)."""
 import numpy as np
 
 from published_bugs import EPS, layernorm
@@ -102,41 +103,11 @@ WRONG = {
     "gamma of the first call": (_cached_gamma, ""),
     "N - 1": (lambda x, g, b: (x - x.mean(-1, keepdims=True)) / np.sqrt(
         x.var(-1, keepdims=True, ddof=1 if x.shape[-1] > 1 else 0) + EPS) * g + b, "ddof=1"),
-    "no eps": (lambda x, g, b: layernorm(x, g, b, 0), ""),
     "beta first": (lambda x, g, b: (layernorm(x) + b) * g, "beta before it multiplies"),
     "RMSNorm": (_rms, "RMSNorm|subtracts no mean"),
-    "rstd in f16": (lambda x, g, b: (x - x.mean(-1, keepdims=True)) / np.sqrt(
-        x.var(-1, keepdims=True) + EPS).astype("f2") * g + b, "inaccurate"),
-    "the tail of hidden mod 8": (_rows(lambda y: y[:, y.shape[1] // 8 * 8:].fill(0)), "columns"),
-    "the last row of odd many": (_rows(lambda y: y[len(y) - len(y) % 2:].fill(0)), ""),
     "seldom": (_seldom, ""),
-    "in f16": (lambda x, g, b: layernorm(x.astype("f2"), g, b).astype("f4"), ""),
     "NaN as 0": (lambda x, g, b: np.nan_to_num(layernorm(x, g, b)), "wrong-class"),
-    "clipped": (lambda x, g, b: np.clip(layernorm(x, g, b), -8, 8), ""),
-    "large rows": (_where(lambda x: x.size > 1 << 17, _off), ""),
 }
-
-
-def _welford(x, g, b):
-    mean, squares = np.zeros(x.shape[:-1], "f8"), np.zeros(x.shape[:-1], "f8")
-    for i in range(x.shape[-1]):
-        delta = x[..., i] - mean
-        mean = mean + delta / (i + 1)
-        squares = squares + delta * (x[..., i] - mean)
-    rstd = 1 / np.sqrt(squares / x.shape[-1] + 1e-5)
-    return ((x - mean[..., None]) * rstd[..., None] * g + b).astype(x.dtype)
-
-
-def _einsum(x, g, b):
-    centred = x - x.mean(-1, keepdims=True)
-    var = np.einsum("...i,...i->...", centred, centred)[..., None] / np.float32(x.shape[-1])
-    return centred / np.sqrt(var + EPS) * g + b
-
-
-def _dot(x, g, b):
-    centred = x - x.mean(-1, keepdims=True)
-    var = (centred * centred) @ np.full((x.shape[-1], 1), 1 / x.shape[-1], "f4")
-    return centred / np.sqrt(var + EPS) * g + b
 
 
 def _needs_contiguous(x, g, b):
@@ -157,18 +128,12 @@ def _out(x, g, b):
 # name: function, the fact that is told of it
 RIGHT = {
     "two passes": (layernorm, ""),
-    "in f64": (lambda x, g, b: layernorm(x.astype("f8"), g, b, 1e-5).astype(x.dtype), ""),
     "f64 returned": (lambda x, g, b: layernorm(x.astype("f8"), g, b, float(EPS)),
                      "returns f64 where f32 is given"),
-    "einsum": (_einsum, ""),
-    "Welford": (_welford, ""),
     "C-contiguous alone": (_needs_contiguous, r"does not support arrays that are .*transposed.* \(ValueError: "
                                               r"x: C-contiguous rows were expected\)"),
     "out=": (_out, ""),
     "row by row": (lambda x, g, b: np.stack([layernorm(row, g, b) for row in x.reshape(
         -1, x.shape[-1])]).reshape(x.shape), ""),
     "Fortran's order": (lambda x, g, b: np.asfortranarray(layernorm(x, g, b)), ""),
-    "rsqrt": (lambda x, g, b: (x - x.mean(-1, keepdims=True)) * (
-        1 / np.sqrt(x.var(-1, keepdims=True) + EPS)) * g + b, ""),
-    "dot": (_dot, ""),
 }
