@@ -57,26 +57,18 @@ typedef struct choosing {
 
 /* ---- what was asked for ---- */
 
-/* A hidden size alone stands for the rows of one sequence. */
-static void read_shapes(const choosing *all, word_list *shapes)
+/* The shapes of the model: one token and a prompt, or as many tokens as were given. */
+static void add_model_shapes(const choosing *all, word_list *shapes)
 {
     const word_list *tokens = &all->options->tokens;
-    const word_list given = *shapes;
+    const size_t hidden = all->model->hidden;
+    const size_t prompt = all->model->tokens < MODEL_PROMPT ? all->model->tokens : MODEL_PROMPT;
     char word[96];
-    *shapes = (word_list){0};
-    for (size_t i = 0; i < given.count; i++) {
-        bool bare = strspn(given.words[i], "0123456789") == strlen(given.words[i]);
-        snprintf(word, sizeof word, "%s%.60s", bare ? "512x" : "", given.words[i]);
-        word_list_add(shapes, word);
-    }
-    for (size_t i = 0; all->model && i < (tokens->count ? tokens->count : 2); i++) {
-        const size_t prompt = all->model->tokens < MODEL_PROMPT ? all->model->tokens : MODEL_PROMPT;
-        if (tokens->count && strspn(tokens->words[i], "0123456789") != strlen(tokens->words[i]))
-            die(EXIT_CODE_USAGE, "invalid --tokens '%.60s': choose a number", tokens->words[i]);
+    for (size_t i = 0; i < (tokens->count ? tokens->count : 2); i++) {
         if (tokens->count)
-            snprintf(word, sizeof word, "%.60sx%zu", tokens->words[i], all->model->hidden);
+            snprintf(word, sizeof word, "%.60sx%zu", tokens->words[i], hidden);
         else
-            snprintf(word, sizeof word, "%zux%zu", i == 0 ? 1 : prompt, all->model->hidden);
+            snprintf(word, sizeof word, "%zux%zu", i == 0 ? 1 : prompt, hidden);
         word_list_add(shapes, word);
     }
 }
@@ -174,7 +166,8 @@ static void read_request(choosing *all)
         die(EXIT_CODE_USAGE,
             "choose needs --shapes ROWSxHIDDEN, as in 512x768, or --model NAME (lnbench list "
             "models)");
-    read_shapes(all, shapes);
+    if (all->model)
+        add_model_shapes(all, shapes);
     const recommend_wanted wanted = read_budget(all);
     all->choices = arena_new(&all->memory, choice, shapes->count);
     all->count = shapes->count;
@@ -418,15 +411,11 @@ static void check(const choosing *all)
     for (size_t i = 0; i < all->count; i++) {
         const choice *own = &all->choices[i];
         const case_key *at = &own->wanted.at;
-        if (!own->named)
-            die(EXIT_CODE_ACCURACY,
-                "%zux%zu: no kernel meets the budget: none that can be called was judged and "
-                "timed",
-                at->rows, at->hidden);
         if (!own->ranking.recommended)
             die(EXIT_CODE_ACCURACY,
                 "%zux%zu: no kernel meets the budget; the most accurate: %s: %s", at->rows,
-                at->hidden, own->named->kernel, objection(own, own->named, words));
+                at->hidden, own->named ? own->named->kernel : "none",
+                own->named ? objection(own, own->named, words) : "no call was judged and timed");
     }
     for (size_t i = 0; i < all->count; i++)
         if (all->choices[i].noisy)
@@ -456,7 +445,7 @@ static exit_code choose(void *context, const cli_call *call)
 }
 
 static const cli_option options[] = {
-    {"shapes", "ROWSxHIDDEN,...", "shapes to choose for; HIDDEN alone means 512 rows", OPTION_LIST,
+    {"shapes", "ROWSxHIDDEN,...", "shapes to choose for", OPTION_LIST,
      offsetof(choose_options, run.request.shapes)},
     {"model", "NAME", "its shapes: a name of lnbench list models or a config.json", OPTION_TEXT,
      offsetof(choose_options, model)},
@@ -483,8 +472,6 @@ static const cli_option options[] = {
     {"threads", "T", "threads of one call (default: 1)", OPTION_COUNT,
      offsetof(choose_options, threads)},
     PLUGIN_OPTION(choose_options, run.plugins),
-    {"seed", "N", "seed of inputs and of the order (default: 1)", OPTION_COUNT,
-     offsetof(choose_options, run.request.seed)},
     DEADLINE_OPTION(choose_options, run.deadline, 10),
     ALLOW_LOST_OPTION(choose_options, run.allow_missing),
     STORE_OPTION(choose_options, run.database),

@@ -16,7 +16,7 @@ typedef struct hunt_options {
     const char *kernel, *convention, *out, *database;
     word_list plugins;
     uint64_t hidden, seed;
-    double seconds, deadline; /* seconds: 0: not given */
+    double seconds; /* 0: not given */
     output_file printed;
 } hunt_options;
 
@@ -93,7 +93,7 @@ static void prepare_hunt(const hunt_options *options, hunt_state *hunt, worker_p
                          kernel_list *kernels)
 {
     const judge_settings judging = {
-        .seed = options->seed, .max_row_ulp = INFINITY, .deadline_seconds = options->deadline};
+        .seed = options->seed, .max_row_ulp = INFINITY, .deadline_seconds = 10};
     hunt_settings *settings = &hunt->settings;
     invariance_result found = {0};
     const char *name = options->kernel;
@@ -170,7 +170,6 @@ static const cli_option options[] = {
      offsetof(hunt_options, out)},
     STORE_OPTION(hunt_options, database),
     PLUGIN_OPTION(hunt_options, plugins),
-    DEADLINE_OPTION(hunt_options, deadline, 10),
     OUTPUT_OPTIONS(hunt_options, printed),
 };
 
@@ -189,6 +188,6 @@ const cli_command command_hunt = {
         "in place of a number, or the reverse, and the kernel does not declare it; 6 the kernel\n"
         "failed; 7 a file or the environment failed; 130 interrupted.",
     OPTIONS(options),
-    DEFAULTS(hunt_options, .hidden = 64, .seed = 1, .deadline = 10),
+    DEFAULTS(hunt_options, .hidden = 64, .seed = 1),
     .body = run_hunt,
 };

@@ -56,12 +56,10 @@ static const cli_option *find_option(const cli_command *command, const char *nam
         if (is_named(names[count], name, length))
             return &command->options[count];
     }
-    char given[64];
+    char given[64], meant[MEANT_LENGTH];
     snprintf(given, sizeof given, "%.*s", (int)length, name);
-    const char *nearest = nearest_word(given, names, count);
-    die(EXIT_CODE_USAGE, "%s has no option --%.60s%s%s%s: see lnbench %s --help", command->name,
-        given, nearest ? " (did you mean --" : "", nearest ? nearest : "", nearest ? "?)" : "",
-        command->name);
+    die(EXIT_CODE_USAGE, "%s has no option --%.60s%s: see lnbench %s --help", command->name, given,
+        did_you_mean(given, names, count, meant), command->name);
 }
 
 /* A store's name that was mistyped is found here, before anything is measured. */

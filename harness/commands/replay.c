@@ -27,6 +27,8 @@
     "kernel %s is not here: if it came from a plugin, name it with --plugin; peers need "          \
     "LNBENCH_PEERS=1 when lnbench is built"
 
+enum { REPLAY_DEADLINE = 60 }; /* seconds until a kernel counts as hung */
+
 typedef struct replay_side {
     case_verdict verdict;
     ln_metrics
@@ -406,7 +408,7 @@ typedef struct replay_options {
     const char *database;
     uint64_t run, id;
     word_list plugins;
-    double max_row_ulp, deadline;
+    double max_row_ulp;
     bool failures;
     output_file printed;
 } replay_options;
@@ -452,7 +454,7 @@ static void create_judge(replay_state *state, uint64_t seed)
 {
     const judge_settings settings = {.seed = seed,
                                      .max_row_ulp = state->options->max_row_ulp,
-                                     .deadline_seconds = state->options->deadline};
+                                     .deadline_seconds = REPLAY_DEADLINE};
     state->judge = judge_create(worker_runner(state->worker), &settings);
 }
 
@@ -575,7 +577,6 @@ static const cli_option options[] = {
     PLUGIN_OPTION(replay_options, plugins),
     {"max-row-ulp", "X", "the run's --max-row-ulp, if it had one", OPTION_REAL,
      offsetof(replay_options, max_row_ulp)},
-    DEADLINE_OPTION(replay_options, deadline, 60),
     STORE_OPTION(replay_options, database),
     OUTPUT_OPTIONS(replay_options, printed),
 };
@@ -594,7 +595,7 @@ const cli_command command_replay = {
         "is); 1 a result differs; 2 usage; 4 a kernel is missing or cannot run here; 7 a file\n"
         "or the environment failed; 130 interrupted.",
     OPTIONS(options),
-    DEFAULTS(replay_options, .max_row_ulp = INFINITY, .deadline = 60),
+    DEFAULTS(replay_options, .max_row_ulp = INFINITY),
     .most_operands = 1,
     .body = replay,
 };
@@ -747,9 +748,8 @@ static void derive_errors(const word_list *plugins, const run_view *view, stored
                           size_t count)
 {
     enum { LANES_MOST = 4, ERRORS_A_LANE = 64 };
-    const judge_settings settings = {.seed = view->run.seed,
-                                     .max_row_ulp = INFINITY,
-                                     .deadline_seconds = 60}; /* as in lnbench replay */
+    const judge_settings settings = {
+        .seed = view->run.seed, .max_row_ulp = INFINITY, .deadline_seconds = REPLAY_DEADLINE};
     verify_part part = {.view = view, .errors = errors, .count = count, .lanes = 1};
     verify_lane lanes[LANES_MOST];
     machine_facts here;

@@ -10,7 +10,7 @@ refused "for what?" 2 '--shapes ROWSxHIDDEN' choose
 refused "a shape that is none" 2 "shape '7by8'" choose --shape 7by8
 refused "a model with a slip" 2 "unknown model 'gpt2-lx' .did you mean 'gpt2-xl'" choose --model gpt2-lx
 refused "tokens without a model" 2 '--tokens goes with --model' choose --shape 1x8 --tokens 3
-refused "tokens that are none" 2 "--tokens '-3'" choose --model gpt2 --tokens -3
+refused "tokens that are none" 2 "shape '-3x768'" choose --model gpt2 --tokens -3
 refused "kappa below 1" 2 '--kappa 0.5' choose --shape 1x8 --kappa 0.5
 refused "kappa of RMSNorm" 2 '--kappa is for LayerNorm' choose --model llama-3-8b --kappa 10
 refused "a kappa that bf16 can't have" 2 'bf16 can have kappa from 1 to 1000' choose --shape 4x64 --dtype bf16 --kappa 1e4

@@ -43,7 +43,7 @@ options_of eval --x --residual --gamma --beta --dy --dx --dgamma --dbeta --conve
     --plugin --max-row-ulp --deadline --format --json
 options_of fingerprint --x --y --gamma --beta --residual --dtypes --digits --x-digits --probe --format --json
 options_of choose --shapes --model --tokens --max-row-ulp --proven --kappa --stored --conventions --dtypes --param --kernels \
-    --cache --time-on --threads --plugin --seed --deadline --allow-missing --db --format --json
+    --cache --time-on --threads --plugin --deadline --allow-missing --db --format --json
 options_of report --allow-missing --run --out --draw --no-charts --verify --sample --plugin --db --all --top --sort \
     --baseline --format --json
 options_of export --format --run --out --db
@@ -53,9 +53,9 @@ for subcommand in compare history import help; do
     check "$subcommand --help: at most 100 columns" hasnt out '.{101}'
 done
 options_of hunt --kernels --conventions --hidden --time --seed --out \
-    --plugin --db --deadline --format --json
+    --plugin --db --format --json
 options_of replay --run --case --failures \
-    --plugin --max-row-ulp --deadline --db --format --json
+    --plugin --max-row-ulp --db --format --json
 options_of duet --base --new --operation --kernels --conventions --dtypes --shapes --inputs --cache --time-on --threads \
     --threshold --confidence --time --accuracy --only --allow-missing --format --all --also --json --seed --deadline
 
@@ -71,7 +71,7 @@ refused "a subcommand with a slip" 2 "'rnu' \(did you mean 'run'\?\)" rnu
 refused "a subcommand far from all" 2 "no subcommand 'zzzzzzzz': see" zzzzzzzz
 refused "an option where a subcommand stands" 2 "no option '--versio'" --versio
 check "fifteen subcommands at most" test "$("$lnbench" --help | grep -c '^  [a-z]')" -le 15
-refused "an option with a slip" 2 '--kernal \(did you mean --kernels\?\)' run --kernal x
+refused "an option with a slip" 2 '--kernal \(did you mean .kernels.\?\)' run --kernal x
 # One spelling everywhere, the plural; the singular is accepted.
 for words in 'run --kernel x' 'choose --shape 1x8 --dtype x' 'eval --input normal --kernel x' \
     'run --convention x' 'duet --thread x' 'hunt --kernel x --convention y'; do
@@ -88,8 +88,8 @@ for words in run choose 'list runs' report export history; do
 done
 refused "an option far from all" 2 'run has no option --zzzzzzzz:' run --zzzzzzzz
 refused "a single dash" 2 "'-x': options begin with two dashes" run -x
-for words in run 'eval --input normal --reference' 'choose --shape 1x8' 'hunt --kernel x' \
-    'replay x' 'duet --base a --new b'; do
+for words in run 'eval --input normal --reference' 'choose --shape 1x8' \
+    'duet --base a --new b'; do
     # shellcheck disable=SC2086 # several words
     refused "no time to hang in: ${words%% *}" 2 '--deadline 0: choose more than 0 seconds' \
         $words --deadline 0
