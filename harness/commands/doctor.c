@@ -201,10 +201,7 @@ static timing_scatter measure_scatter(void)
                             .cpu_share = processor / wall};
 }
 
-static const char *grade_name(finding_grade grade)
-{
-    return grade == FINDING_WARNING ? "warning" : grade == FINDING_NOTE ? "note" : "fine";
-}
+static const char *const grade_names[] = {"fine", "note", "warning"};
 
 /* Beyond either, a figure says more of the machine than of the kernel. */
 static const double most_apart = .1, least_cpu_share = .9;
@@ -240,7 +237,7 @@ static void print_text(const output_file *out, const machine_facts *machine,
         output_text(out, "\n");
     for (size_t i = 0; i < (facts ? count : warnings); i++) {
         output_colour(out, findings[i].grade == FINDING_WARNING ? "33" : NULL);
-        output_text(out, "%-8s", grade_name(findings[i].grade));
+        output_text(out, "%-8s", grade_names[findings[i].grade]);
         output_colour(out, NULL);
         output_text(out, " %s\n", findings[i].what);
         if (findings[i].remedy[0])
@@ -262,7 +259,7 @@ static void print_rows(const output_file *out, const machine_facts *machine,
                                               COLUMN("remedy or value", "remedy")};
     relation *rows = relation_create(COLUMNS(columns));
     for (size_t i = 0; i < count; i++)
-        relation_row(rows, as_text(grade_name(findings[i].grade)), as_text(findings[i].what),
+        relation_row(rows, as_text(grade_names[findings[i].grade]), as_text(findings[i].what),
                      as_text(findings[i].remedy));
     for (size_t i = 0; out->format != OUTPUT_JSON && i < machine->count; i++)
         relation_row(rows, as_text("fact"), as_text(machine->facts[i].name),

@@ -168,14 +168,12 @@ static exit_code list(void *context, const cli_call *call)
                                         "models",  "plugins",     "runs"};
     static relation *(*const lists[])(const list_options *) = {
         list_kernels, list_conventions, list_inputs, list_models, list_plugins, list_runs};
-    /* The columns of kernels. */
-    static const char *const words[] = {
-        "", "statistics: how mean and variance are found; apply: how a row is normalised;",
-        "schedule: in which order rows and passes go; io, acc: types of the tensors and of the "
-        "sums;",
-        "unroll: vectors in flight; reproducible: a row's bits depend on the row alone (row), not "
-        "even",
-        "on the ISA (isa), or on more (run); in brackets: declared, not measured."};
+    static const char of_kernels[] =
+        "statistics: how mean and variance are found; apply: how a row is normalised; schedule: "
+        "in "
+        "which order rows and passes go; io, acc: types of the tensors and of the sums; unroll: "
+        "vectors in flight; reproducible: a row's bits depend on the row alone (row), not even on "
+        "the ISA (isa), or on more (run); in brackets: declared, not measured.\n";
     const list_options *options = context;
     const output_file *out = &options->printed;
     char meant[MEANT_LENGTH];
@@ -188,8 +186,10 @@ static exit_code list(void *context, const cli_call *call)
             "cannot list '%.60s'%s: choose kernels, conventions, inputs, models, plugins or runs",
             what, did_you_mean(what, WORDS(names), meant));
     relation_print(lists[found](options), out);
-    for (size_t i = 0; lists[found] == list_kernels && i < sizeof words / sizeof *words; i++)
-        output_line(out, "%s", words[i]);
+    if (lists[found] == list_kernels) {
+        output_line(out, "%s", "");
+        output_wrapped(out, of_kernels);
+    }
     return EXIT_CODE_FINE;
 }
 

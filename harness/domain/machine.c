@@ -183,25 +183,21 @@ READER(cores, which)
     return true;
 }
 
-static bool read_of_cpu(const fact_source *source, unsigned cpu, const char *file, char line[32])
-{
-    char path[128];
-    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%u/%s", cpu, file);
-    return read_value(source, path, NULL, line, 32);
-}
-
 /* How many kinds of core there are (big and little ones): kinds differ in capacity or in L2. */
 READER(kinds, which)
 {
-    char kind[72], seen[512] = "|";
-    unsigned kinds = 0;
-    for (unsigned cpu = 0;; cpu++) {
-        char capacity[32] = "", l2[32] = "";
-        const bool has_capacity = read_of_cpu(source, cpu, "cpu_capacity", capacity);
-        if (!read_of_cpu(source, cpu, "cache/index2/size", l2) && !has_capacity)
-            break;
-        snprintf(kind, sizeof kind, "|%s %s|", capacity, l2);
-        if (strstr(seen, kind))
+    static const char *const files[] = {"cpu_capacity", "cache/index2/size"};
+    char path[128], seen[512] = "|";
+    unsigned kinds = 0, known = 2;
+    for (unsigned cpu = 0; known > 0; cpu++) {
+        char found[2][32] = {"", ""}, kind[72];
+        known = 0;
+        for (int i = 0; i < 2; i++) {
+            snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%u/%s", cpu, files[i]);
+            known += read_value(source, path, NULL, found[i], sizeof found[i]);
+        }
+        snprintf(kind, sizeof kind, "|%s %s|", found[0], found[1]);
+        if (known == 0 || strstr(seen, kind))
             continue;
         const size_t length = strlen(seen);
         snprintf(seen + length, sizeof seen - length, "%s", kind + 1);
