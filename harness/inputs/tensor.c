@@ -5,37 +5,34 @@
 #include "base/program.h"
 #include "inputs/inputs.h"
 #include "metrics/storage.h"
+#include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "elements are read as they lie");
 
 enum {
     ALIGNMENT = 64,
-    CHUNK = 1 << 15,
     DEFLATE_MOST = 1032, /* bytes that one packed byte can become: zlib.net/zlib_tech.html */
 };
 
 /* ---- the bytes of one tensor ---- */
 
-/* In order, and none beyond: all of a file, a part of it, or what a part of it unpacks to (RFC 1951, by zlib). */
-typedef struct byte_source {
-    FILE *file;
+/* A file, a part of it, or what a part of it unpacks to. */
+typedef struct byte_range {
     const char *path; /* as the user wrote it, with the tensor's name */
-    arena *memory;
-    uint64_t stored, left; /* bytes still in the file, and still to come out */
-    bool is_member;        /* of an archive that says what its checksum is */
-    bool is_deflated;
-    uLong checksum, expected_checksum;
-    unsigned char piece[CHUNK]; /* of the file, where it is unpacked */
-    z_stream unpacker;
-} byte_source;
+    const unsigned char *bytes;
+    uint64_t count;
+} byte_range;
 
 /* What a header says of the elements behind it. */
 typedef struct tensor_form {
@@ -45,6 +42,28 @@ typedef struct tensor_form {
     size_t shape[TENSOR_MAX_DIMENSIONS];
 } tensor_form;
 
+static _Noreturn void die_damaged(const byte_range *file, const char *what)
+{
+    die(EXIT_CODE_USAGE, "%s: truncated or damaged: %s", file->path, what);
+}
+
+/* The first bytes of a range, which then begins behind them. */
+static const unsigned char *take(byte_range *from, uint64_t count)
+{
+    const unsigned char *taken = from->bytes;
+    if (count > from->count)
+        die_damaged(from, "it ends too early");
+    from->bytes += count;
+    from->count -= count;
+    return taken;
+}
+
+static const unsigned char *at_place(byte_range file, uint64_t place, uint64_t count)
+{
+    take(&file, place);
+    return take(&file, count);
+}
+
 static uint64_t little_endian(const unsigned char *bytes, size_t at, size_t count)
 {
     uint64_t value = 0;
@@ -53,77 +72,7 @@ static uint64_t little_endian(const unsigned char *bytes, size_t at, size_t coun
     return value;
 }
 
-/* Of what was read of a field there are too few bytes. */
-static _Noreturn void die_short(const byte_source *source, const char *field)
-{
-    if (ferror(source->file))
-        die(EXIT_CODE_ENVIRONMENT, "%s: %s", source->path, strerror(errno));
-    die(EXIT_CODE_USAGE, "%s: the file ends in its %s: it is truncated", source->path, field);
-}
-
-static void bytes_seek(byte_source *source, uint64_t place)
-{
-    if (fseeko(source->file, (off_t)place, SEEK_SET) != 0)
-        die(EXIT_CODE_ENVIRONMENT, "%s: %s", source->path, strerror(errno));
-}
-
-static void *take_for_zlib(void *memory, unsigned count, unsigned size)
-{
-    return arena_take(memory, count, size);
-}
-
-static void leave_to_arena(void *memory, void *place)
-{
-    (void)memory, (void)place;
-}
-
-/* One step; `room` bytes may come out. Returns zlib's status. */
-static int unpack(byte_source *source, unsigned char *to, uInt room, const char *field)
-{
-    z_stream *unpacker = &source->unpacker;
-    if (unpacker->avail_in == 0 && source->stored > 0) {
-        size_t count = source->stored < CHUNK ? (size_t)source->stored : CHUNK;
-        if (fread(source->piece, 1, count, source->file) != count)
-            die_short(source, field);
-        source->stored -= count;
-        unpacker->next_in = source->piece;
-        unpacker->avail_in = (uInt)count;
-    }
-    unpacker->next_out = to;
-    unpacker->avail_out = room;
-    int status = inflate(unpacker, Z_NO_FLUSH);
-    if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
-        die(EXIT_CODE_USAGE, "%s: its packed bytes are damaged: %s", source->path,
-            unpacker->msg ? unpacker->msg : "no deflate data");
-    return status;
-}
-
-/* Takes `count` bytes. `field`: what is being read. */
-static void bytes_take(byte_source *source, void *to, size_t count, const char *field)
-{
-    enum { STEP = 1 << 30 };
-    if (count > source->left ||
-        (!source->is_deflated && fread(to, 1, count, source->file) != count))
-        die_short(source, field);
-    source->left -= count;
-    for (unsigned char *at = to; count > 0;) {
-        uInt step = count < STEP ? (uInt)count : STEP;
-        if (source->is_deflated) {
-            int status = unpack(source, at, step, field);
-            step -= source->unpacker.avail_out;
-            if (step == 0 && (status != Z_OK || source->stored == 0))
-                die(EXIT_CODE_USAGE,
-                    "%s: its packed bytes end in its %s: %llu bytes more were expected",
-                    source->path, field, (unsigned long long)count);
-        }
-        if (source->is_member)
-            source->checksum = crc32(source->checksum, at, step);
-        at += step;
-        count -= step;
-    }
-}
-
-/* The tensors that a file has: their number, and their names for an error, "x, y, gamma". */
+/* The tensors that a file has: their number, and the first names for an error, "x, y, gamma". */
 typedef struct name_list {
     char text[200];
     size_t count;
@@ -131,166 +80,95 @@ typedef struct name_list {
 
 static void name_list_add(name_list *list, const char *name, size_t length)
 {
-    size_t used = strlen(list->text), room = sizeof list->text - used;
-    const char *before = list->count++ > 0 ? ", " : "";
-    if (used == 0 || length + 8 < room)
-        snprintf(list->text + used, room, "%s%.*s", before, (int)(length < 100 ? length : 100),
-                 name);
-    else if (room > 6 && strcmp(list->text + used - 3, "...") != 0)
-        snprintf(list->text + used, room, ", ...");
+    const size_t used = strlen(list->text);
+    snprintf(list->text + used, sizeof list->text - used, "%s%.*s", list->count++ ? ", " : "",
+             (int)(length < 100 ? length : 100), name);
 }
 
 /* A wrong name, or none where there are several. */
 static _Noreturn void die_of_name(const char *path, const char *name, const name_list *names)
 {
-    if (names->count == 0)
-        die(EXIT_CODE_USAGE, "%s: holds no tensor: expected what numpy.savez or safetensors writes",
-            path);
     if (name)
         die(EXIT_CODE_USAGE, "%s: holds no tensor '%.100s': it has %s", path, name, names->text);
     die(EXIT_CODE_USAGE, "%s: holds %zu tensors: expected one of their names, %s:NAME (%s)", path,
         names->count, path, names->text);
 }
 
+/* ---- headers ---- */
+
+static json_t *parse_header(const byte_range *file, const char *text, size_t length)
+{
+    json_error_t why;
+    json_t *header = json_loadb(text, length, JSON_REJECT_DUPLICATES, &why);
+    if (!header)
+        die(EXIT_CODE_USAGE, "%s: its header is damaged: %s", file->path, why.text);
+    return header;
+}
+
+static void take_form(const byte_range *file, const char *descr, const json_t *shape,
+                      tensor_form *form)
+{
+    bool is_shape = json_is_array(shape) && json_array_size(shape) <= TENSOR_MAX_DIMENSIONS;
+    form->dimensions = is_shape ? json_array_size(shape) : 0;
+    for (size_t i = 0; i < form->dimensions; i++) {
+        const json_t *extent = json_array_get(shape, i);
+        is_shape = is_shape && json_is_integer(extent) && json_integer_value(extent) >= 0;
+        form->shape[i] = (size_t)json_integer_value(extent);
+    }
+    if (!is_shape)
+        die(EXIT_CODE_USAGE, "%s: its header's shape: expected at most %d sizes, such as (4, 768)",
+            file->path, TENSOR_MAX_DIMENSIONS);
+    snprintf(form->descr, sizeof form->descr, "%s", descr);
+}
+
 /* ---- npy: numpy/lib/format.py, "Format Version 1.0" to "3.0" ---- */
 
 /* Ten or twelve bytes of magic, version and header length, the header, then the elements. */
-enum { MAGIC_LENGTH = 8, HEADER_MOST = 1 << 20 };
-static const char magic[] = "\x93NUMPY";
+enum { MAGIC_LENGTH = 8 };
 
-typedef struct header_cursor {
-    const char *path, *next, *end;
-} header_cursor;
-
-static _Noreturn void die_at(const header_cursor *cursor, const char *field, const char *expected)
+/* Makes JSON of a Python dictionary of strings, numbers, truth values and tuples. */
+static void python_to_json(char *text)
 {
-    size_t left = (size_t)(cursor->end - cursor->next);
-    die(EXIT_CODE_USAGE, "%s: npy header, %s: expected %s, found '%.*s'", cursor->path, field,
-        expected, left ? (int)(left < 16 ? left : 16) : 16, left ? cursor->next : "its end");
-}
-
-/* Takes this word, after blanks, where it stands next. */
-static bool take_word(header_cursor *cursor, const char *word)
-{
-    const size_t length = strlen(word);
-    while (cursor->next < cursor->end && *cursor->next && strchr(" \t\r\n", *cursor->next))
-        cursor->next++;
-    if ((size_t)(cursor->end - cursor->next) < length || memcmp(cursor->next, word, length) != 0)
-        return false;
-    cursor->next += length;
-    return true;
-}
-
-/* A quoted string without escapes. */
-static void take_string(header_cursor *cursor, const char *field, char string[24])
-{
-    char quote = take_word(cursor, "'") ? '\'' : take_word(cursor, "\"") ? '"' : '\0';
-    if (!quote)
-        die_at(cursor, field, "a quoted string");
-    const char *end = memchr(cursor->next, quote, (size_t)(cursor->end - cursor->next));
-    size_t length = end ? (size_t)(end - cursor->next) : SIZE_MAX;
-    if (length >= 24 || memchr(cursor->next, '\\', length))
-        die_at(cursor, field, "a short quoted string");
-    memcpy(string, cursor->next, length);
-    string[length] = '\0';
-    cursor->next = end + 1;
-}
-
-/* (), (3,), (3, 4) or (3, 4,) */
-static void take_shape(header_cursor *cursor, tensor_form *form)
-{
-    bool comma = true;
-    if (!take_word(cursor, "("))
-        die_at(cursor, "shape", "a tuple such as (3, 4)");
-    while (!take_word(cursor, ")")) {
-        const char *const begin = cursor->next; /* behind blanks */
-        size_t value = 0;
-        if (!comma)
-            die_at(cursor, "shape", "',' or ')'");
-        if (form->dimensions == TENSOR_MAX_DIMENSIONS)
-            die_at(cursor, "shape", "at most 32 dimensions");
-        for (; cursor->next < cursor->end && *cursor->next >= '0' && *cursor->next <= '9';
-             cursor->next++)
-            if (__builtin_mul_overflow(value, (size_t)10, &value) ||
-                __builtin_add_overflow(value, (size_t)(*cursor->next - '0'), &value))
-                die_at(cursor, "shape", "a size that fits this machine");
-        if (cursor->next == begin)
-            die_at(cursor, "shape", "a size or ')'");
-        take_word(cursor, "L");
-        form->shape[form->dimensions++] = value;
-        comma = take_word(cursor, ",");
-    }
-    if (form->dimensions == 1 && !comma)
-        die_at(cursor, "shape", "a tuple such as (3,), its comma was missing");
-}
-
-static const char *const keys[] = {"descr", "fortran_order", "shape"};
-
-static void take_entry(header_cursor *cursor, tensor_form *form, unsigned *seen)
-{
-    char name[24];
-    unsigned key = 0;
-    take_string(cursor, "key", name);
-    while (key < 3 && strcmp(name, keys[key]) != 0)
-        key++;
-    if (key == 3)
-        die(EXIT_CODE_USAGE,
-            "%s: npy header, unknown key '%s': expected descr, fortran_order and shape",
-            cursor->path, name);
-    if (*seen & 1u << key)
-        die(EXIT_CODE_USAGE, "%s: npy header, repeated key '%s': expected it once", cursor->path,
-            name);
-    *seen |= 1u << key;
-    if (!take_word(cursor, ":"))
-        die_at(cursor, keys[key], "':'");
-    if (key == 2) {
-        take_shape(cursor, form);
-    } else if (key == 1) {
-        form->is_fortran = take_word(cursor, "True");
-        if (!form->is_fortran && !take_word(cursor, "False"))
-            die_at(cursor, "fortran_order", "True or False");
-    } else {
-        if (take_word(cursor, "["))
-            die_at(cursor, "descr", "a plain type such as '<f4'");
-        take_string(cursor, "descr", form->descr);
+    char *last = text; /* that is no blank */
+    for (char *at = text; *at; at++) {
+        if (strncmp(at, "True", 4) == 0 || strncmp(at, "False", 5) == 0)
+            *at = (char)tolower(*at);
+        else if (*at == 'L' && isdigit((unsigned char)*last)) /* a long integer of Python 2 */
+            *at = ' ';
+        *at = *at == '\'' ? '"' : *at == '(' ? '[' : *at == ')' ? ']' : *at;
+        if ((*at == ']' || *at == '}') && *last == ',')
+            *last = ' ';
+        last = isspace((unsigned char)*at) ? last : at;
     }
 }
 
 /* Magic, version, and the dictionary in the header; the elements come next. */
-static void npy_open(byte_source *source, tensor_form *form)
+static void npy_open(arena *memory, byte_range *file, tensor_form *form)
 {
-    unsigned char prefix[MAGIC_LENGTH], size[4] = {0};
-    unsigned seen = 0;
-    bool comma = true;
-    bytes_take(source, prefix, sizeof prefix, "magic and version");
-    if (memcmp(prefix, magic, 6) != 0)
-        die(EXIT_CODE_USAGE, "%s: not an npy file: expected it to begin with \\x93NUMPY",
-            source->path);
-    if (prefix[6] < 1 || prefix[6] > 3 || prefix[7] != 0)
-        die(EXIT_CODE_USAGE, "%s: npy version %d.%d: expected 1.0, 2.0 or 3.0", source->path,
-            prefix[6], prefix[7]);
-    bytes_take(source, size, prefix[6] == 1 ? 2 : 4, "header length");
-    const size_t length = (size_t)little_endian(size, 0, sizeof size);
-    if (length > HEADER_MOST)
-        die(EXIT_CODE_USAGE, "%s: npy header is %zu bytes long: expected 1 MiB at most",
-            source->path, length);
-    char *text = arena_new(source->memory, char, length + 1);
-    bytes_take(source, text, length, "header");
-    header_cursor cursor = {source->path, text, text + length};
-    if (!take_word(&cursor, "{"))
-        die_at(&cursor, "begin", "'{'");
-    while (!take_word(&cursor, "}")) {
-        if (!comma)
-            die_at(&cursor, "dictionary", "',' or '}'");
-        take_entry(&cursor, form, &seen);
-        comma = take_word(&cursor, ",");
-    }
-    take_word(&cursor, "");
-    if (cursor.next != cursor.end)
-        die_at(&cursor, "end", "nothing behind the dictionary");
-    if (seen != 7)
-        die(EXIT_CODE_USAGE, "%s: npy header lacks %s: expected descr, fortran_order and shape",
-            source->path, keys[__builtin_ctz(~seen)]);
+    const bool is_npy = file->count >= MAGIC_LENGTH && memcmp(file->bytes, "\x93NUMPY", 6) == 0;
+    const unsigned version = is_npy ? file->bytes[6] : 0;
+    const size_t width = version == 1 ? 2 : 4;
+    const char *descr;
+    json_error_t why;
+    json_t *shape;
+    int is_fortran;
+    if (version < 1 || version > 3)
+        die(EXIT_CODE_USAGE,
+            "%s: not an npy, npz or safetensors file: expected it to begin with \\x93NUMPY and "
+            "version 1, 2 or 3, or with PK, or to be called FILE.safetensors",
+            file->path);
+    take(file, MAGIC_LENGTH);
+    const size_t length = (size_t)little_endian(take(file, width), 0, width);
+    const unsigned char *dictionary = take(file, length);
+    char *text = memcpy(arena_new(memory, char, length + 1), dictionary, length);
+    python_to_json(text);
+    json_t *header = parse_header(file, text, length);
+    if (json_unpack_ex(header, &why, 0, "{s:s, s:b, s:o}", "descr", &descr, "fortran_order",
+                       &is_fortran, "shape", &shape) != 0)
+        die(EXIT_CODE_USAGE, "%s: its header is damaged: %s", file->path, why.text);
+    take_form(file, descr, shape, form);
+    form->is_fortran = is_fortran;
+    json_decref(header);
 }
 
 /* ---- npz: a zip file, APPNOTE.TXT 6.3.9 (pkware.com/appnote), sections 4.3 and 4.5.3 ---- */
@@ -302,283 +180,168 @@ enum {
     ENTRY_LENGTH = 46,
     LOCAL_LENGTH = 30,
     COMMENT_MOST = 0xffff,
-    REST_MOST = 2 * 0xffff, /* a name and extra fields */
     STORED = 0,
     DEFLATED = 8,
 };
 
-/* The directory at the end of the file decides; what stands before an entry's bytes must agree. */
-typedef struct zip_directory {
-    uint64_t place, size, count;
-} zip_directory;
-
+/* What the directory at the end of the file says of an array. */
 typedef struct zip_entry {
     uint64_t packed, unpacked, place; /* bytes; its own header in the file */
-    unsigned flags, method;
-    uLong checksum;
+    uint64_t method, checksum;
+    const char *name; /* not terminated */
     size_t name_length;
-    unsigned char rest[REST_MOST]; /* name, then extra fields */
 } zip_entry;
-
-static _Noreturn void die_damaged(const byte_source *source, const char *what)
-{
-    die(EXIT_CODE_USAGE, "%s: damaged or truncated archive: %s", source->path, what);
-}
-
-/* `count` bytes at a place of the file, where they are there. */
-static void take_at(byte_source *source, uint64_t place, void *to, size_t count, const char *what)
-{
-    if (place > source->stored || count > source->stored - place)
-        die_damaged(source, what);
-    source->left = count;
-    bytes_seek(source, place);
-    bytes_take(source, to, count, what);
-}
 
 /* The record that ends the archive is the last one whose comment reaches to the end of the file. Where it has too
  * little room for a number, another one has it. */
-static zip_directory find_directory(byte_source *source)
+static byte_range find_directory(byte_range file, uint64_t *entries)
 {
-    static const char what[] = "expected its zip64 end of the directory";
-    const size_t length = source->stored < END_LENGTH + COMMENT_MOST ? (size_t)source->stored
-                                                                     : END_LENGTH + COMMENT_MOST;
-    const uint64_t begin = source->stored - length;
-    unsigned char *tail = arena_new(source->memory, unsigned char, length + 1), *record = NULL;
-    unsigned char locator[LOCATOR_LENGTH], record64[END64_LENGTH];
-    take_at(source, begin, tail, length, "expected its end");
-    for (size_t at = length; !record && at >= END_LENGTH; at--) {
-        unsigned char *next = tail + at - END_LENGTH;
-        if (memcmp(next, "PK\5\6", 4) == 0 && little_endian(next, 20, 2) == length - at)
-            record = next;
+    const unsigned char *end = NULL;
+    for (uint64_t behind = 0; !end && behind <= COMMENT_MOST && behind + END_LENGTH <= file.count;
+         behind++) {
+        const unsigned char *next = file.bytes + (file.count - behind - END_LENGTH);
+        if (memcmp(next, "PK\5\6", 4) == 0 && little_endian(next, 20, 2) == behind)
+            end = next;
     }
-    if (!record)
-        die_damaged(source, "it does not end as a zip file does");
-    const uint64_t end = begin + (uint64_t)(record - tail);
-    zip_directory directory = {little_endian(record, 16, 4), little_endian(record, 12, 4),
-                               little_endian(record, 10, 2)};
-    if (directory.place == 0xffffffff || directory.size == 0xffffffff ||
-        directory.count == 0xffff) {
-        take_at(source, end < LOCATOR_LENGTH ? UINT64_MAX : end - LOCATOR_LENGTH, locator,
-                sizeof locator, what);
-        if (memcmp(locator, "PK\6\7", 4) != 0)
-            die_damaged(source, what);
-        take_at(source, little_endian(locator, 8, 8), record64, sizeof record64, what);
-        if (memcmp(record64, "PK\6\6", 4) != 0)
-            die_damaged(source, what);
-        directory = (zip_directory){little_endian(record64, 48, 8), little_endian(record64, 40, 8),
-                                    little_endian(record64, 32, 8)};
+    if (!end)
+        die_damaged(&file, "it does not end as a zip file does");
+    uint64_t place = little_endian(end, 16, 4);
+    *entries = little_endian(end, 10, 2);
+    if (place == 0xffffffff || *entries == 0xffff) {
+        const unsigned char *locator =
+            at_place(file, (uint64_t)(end - file.bytes) - LOCATOR_LENGTH, LOCATOR_LENGTH);
+        const unsigned char *end64 = at_place(file, little_endian(locator, 8, 8), END64_LENGTH);
+        place = little_endian(end64, 48, 8);
+        *entries = little_endian(end64, 32, 8);
     }
-    if (directory.place > end || directory.size > end - directory.place)
-        die_damaged(source, "its directory lies outside of the file");
-    return directory;
+    take(&file, place);
+    return file;
 }
 
-/* Sizes and place of an entry that are too large for its record stand in an extra field, in turn. */
-static bool read_extra64(const unsigned char *extra, size_t length, zip_entry *entry)
+/* The next entry of a directory. Numbers that are too large for it stand in an extra field, in turn. */
+static zip_entry take_entry(byte_range *directory)
 {
-    uint64_t *const wide[] = {&entry->unpacked, &entry->packed, &entry->place};
-    for (size_t at = 0; at + 4 <= length;) {
-        size_t size = (size_t)little_endian(extra, at + 2, 2), next = at + 4;
-        if (size > length - next)
-            return false;
-        for (size_t i = 0; little_endian(extra, at, 2) == 1 && i < 3; i++) {
-            if (*wide[i] != 0xffffffff)
-                continue;
-            if (next + 8 > at + 4 + size)
-                return false;
-            *wide[i] = little_endian(extra, next, 8);
-            next += 8;
-        }
-        at += 4 + size;
+    const unsigned char *record = take(directory, ENTRY_LENGTH);
+    zip_entry entry = {.method = little_endian(record, 10, 2),
+                       .checksum = little_endian(record, 16, 4),
+                       .packed = little_endian(record, 20, 4),
+                       .unpacked = little_endian(record, 24, 4),
+                       .place = little_endian(record, 42, 4),
+                       .name_length = (size_t)little_endian(record, 28, 2)};
+    uint64_t *const wide[] = {&entry.unpacked, &entry.packed, &entry.place};
+    entry.name = (const char *)take(directory, entry.name_length);
+    byte_range extra = {.path = directory->path, .count = little_endian(record, 30, 2)};
+    extra.bytes = take(directory, extra.count);
+    take(directory, little_endian(record, 32, 2));
+    while (extra.count >= 4) {
+        const unsigned char *head = take(&extra, 4);
+        byte_range field = {.path = directory->path, .count = little_endian(head, 2, 2)};
+        field.bytes = take(&extra, field.count);
+        for (size_t i = 0; little_endian(head, 0, 2) == 1 && i < 3; i++)
+            if (*wide[i] == 0xffffffff)
+                *wide[i] = little_endian(take(&field, 8), 0, 8);
     }
-    return true;
+    return entry;
 }
 
-/* The entry at *place of the directory, which moves to the next. */
-static void read_entry(byte_source *source, const zip_directory *directory, uint64_t *place,
-                       zip_entry *entry)
+/* Finds NAME.npy, or without a name the only array. */
+static zip_entry find_entry(byte_range file, const char *name)
 {
-    static const char what[] = "an entry of its directory is cut off";
-    unsigned char record[ENTRY_LENGTH];
-    const uint64_t end = directory->place + directory->size;
-    if (end - *place < ENTRY_LENGTH)
-        die_damaged(source, what);
-    take_at(source, *place, record, sizeof record, what);
-    if (memcmp(record, "PK\1\2", 4) != 0)
-        die_damaged(source, "its directory has no entry where one was expected");
-    const size_t extra = (size_t)little_endian(record, 30, 2);
-    entry->name_length = (size_t)little_endian(record, 28, 2);
-    const size_t length =
-        ENTRY_LENGTH + entry->name_length + extra + (size_t)little_endian(record, 32, 2);
-    if (length > end - *place)
-        die_damaged(source, what);
-    take_at(source, *place + ENTRY_LENGTH, entry->rest, entry->name_length + extra, what);
-    entry->flags = (unsigned)little_endian(record, 8, 2);
-    entry->method = (unsigned)little_endian(record, 10, 2);
-    entry->checksum = (uLong)little_endian(record, 16, 4);
-    entry->packed = little_endian(record, 20, 4);
-    entry->unpacked = little_endian(record, 24, 4);
-    entry->place = little_endian(record, 42, 4);
-    *place += length;
-    if (!read_extra64(entry->rest + entry->name_length, extra, entry))
-        die_damaged(source, "an extra field of its directory is cut off");
-}
-
-/* Finds the entry NAME.npy, or without a name the only one. */
-static zip_entry *find_entry(byte_source *source, const zip_directory *directory, const char *name)
-{
-    zip_entry *entry = arena_new(source->memory, zip_entry, 1),
-              *found = arena_new(source->memory, zip_entry, 1);
+    uint64_t entries;
+    byte_range directory = find_directory(file, &entries);
     const size_t wanted = name ? strlen(name) : 0;
-    uint64_t place = directory->place;
+    zip_entry found = {0};
     name_list names = {{0}, 0};
-    size_t matches = 0;
-    for (uint64_t i = 0; i < directory->count; i++) {
-        read_entry(source, directory, &place, entry);
-        const size_t length = entry->name_length < 4 ? 0 : entry->name_length - 4;
-        if (length == 0 || memcmp(entry->rest + length, ".npy", 4) != 0)
+    for (uint64_t i = 0; i < entries; i++) {
+        const zip_entry entry = take_entry(&directory);
+        const size_t length = entry.name_length < 4 ? 0 : entry.name_length - 4;
+        if (length == 0 || memcmp(entry.name + length, ".npy", 4) != 0)
             continue;
-        name_list_add(&names, (const char *)entry->rest, length);
-        if (name &&
-            ((wanted != length && wanted != length + 4) || memcmp(entry->rest, name, wanted) != 0))
-            continue;
-        if (matches++ == 0)
-            *found = *entry;
+        name_list_add(&names, entry.name, length);
+        if (!name ||
+            ((wanted == length || wanted == length + 4) && memcmp(entry.name, name, wanted) == 0))
+            found = entry;
     }
-    if (matches > 1 && name)
-        die(EXIT_CODE_USAGE, "%s: the archive has this name twice: expected it once", source->path);
-    if (matches != 1)
-        die_of_name(source->path, name, &names);
+    if (!found.name || (!name && names.count > 1))
+        die_of_name(file.path, name, &names);
     return found;
 }
 
-/* Leaves the source at the first byte of the archive's NAME.npy. */
-static void npz_open(byte_source *source, const char *name)
+/* What the packed bytes of an entry unpack to (RFC 1951, by zlib). */
+static const unsigned char *unpack(arena *memory, const byte_range *file, const zip_entry *entry,
+                                   const unsigned char *packed)
 {
-    static const char what[] = "the array's own header was expected where the directory says";
-    const zip_directory directory = find_directory(source);
-    const zip_entry *found = find_entry(source, &directory, name);
-    unsigned char record[LOCAL_LENGTH], *own = arena_new(source->memory, unsigned char, REST_MOST);
-    if (found->flags & 1)
-        die(EXIT_CODE_USAGE, "%s: is encrypted: expected a plain archive", source->path);
-    if (found->method != STORED && found->method != DEFLATED)
-        die(EXIT_CODE_USAGE,
-            "%s: packed by method %u: expected stored (0) or deflated (8), as numpy.savez writes",
-            source->path, found->method);
-    take_at(source, found->place, record, sizeof record, what);
-    if (memcmp(record, "PK\3\4", 4) != 0 || little_endian(record, 8, 2) != found->method ||
-        little_endian(record, 26, 2) != found->name_length)
-        die_damaged(source, what);
-    take_at(source, found->place + LOCAL_LENGTH, own, found->name_length, what);
-    if (memcmp(own, found->rest, found->name_length) != 0)
-        die_damaged(source, what);
-    const uint64_t begin =
-        found->place + LOCAL_LENGTH + found->name_length + little_endian(record, 28, 2);
-    if (begin > directory.place || found->packed > directory.place - begin)
-        die_damaged(source, "the array reaches beyond the file's arrays");
-    if (found->method == STORED && found->packed != found->unpacked)
-        die_damaged(source, "two sizes for an array that is not packed");
-    bytes_seek(source, begin);
-    source->is_member = true;
-    source->checksum = crc32(0, NULL, 0);
-    source->expected_checksum = found->checksum;
-    source->stored = found->packed;
-    source->left = found->unpacked;
-    source->is_deflated = found->method == DEFLATED;
-    if (!source->is_deflated)
-        return;
-    if (source->left / DEFLATE_MOST > source->stored)
-        die(EXIT_CODE_USAGE,
-            "%s: claims to unpack %llu bytes to %llu: at most %d times as many were expected",
-            source->path, (unsigned long long)source->stored, (unsigned long long)source->left,
-            DEFLATE_MOST);
-    source->unpacker =
-        (z_stream){.zalloc = take_for_zlib, .zfree = leave_to_arena, .opaque = source->memory};
-    if (inflateInit2(&source->unpacker, -MAX_WBITS) != Z_OK)
+    enum { STEP = 1 << 30 };
+    if (entry->unpacked / DEFLATE_MOST > entry->packed)
+        die_damaged(file, "its packed bytes are not as many as it says");
+    unsigned char *to = arena_new(memory, unsigned char, entry->unpacked + 1);
+    z_stream unpacker = {.next_in = (unsigned char *)packed, .next_out = to};
+    if (inflateInit2(&unpacker, -MAX_WBITS) != Z_OK)
         memory_is_out(0);
+    int status = Z_OK;
+    while (status == Z_OK) {
+        const uint64_t in = entry->packed - unpacker.total_in,
+                       out = entry->unpacked + 1 - unpacker.total_out;
+        unpacker.avail_in = (uInt)(in < STEP ? in : STEP);
+        unpacker.avail_out = (uInt)(out < STEP ? out : STEP);
+        status = inflate(&unpacker, Z_NO_FLUSH);
+    }
+    if (status != Z_STREAM_END || unpacker.total_out != entry->unpacked)
+        die_damaged(file, "its packed bytes are not as many as it says");
+    inflateEnd(&unpacker);
+    return to;
+}
+
+/* Leaves the archive's NAME.npy of the file. */
+static void npz_open(arena *memory, byte_range *file, const char *name)
+{
+    const zip_entry entry = find_entry(*file, name);
+    const unsigned char *local = at_place(*file, entry.place, LOCAL_LENGTH);
+    const uint64_t begin =
+        entry.place + LOCAL_LENGTH + little_endian(local, 26, 2) + little_endian(local, 28, 2);
+    const unsigned char *bytes = at_place(*file, begin, entry.packed);
+    if (entry.method != STORED && entry.method != DEFLATED)
+        die(EXIT_CODE_USAGE,
+            "%s: packed by method %d: expected stored (0) or deflated (8), as numpy.savez writes",
+            file->path, (int)entry.method);
+    file->bytes = entry.method == STORED ? bytes : unpack(memory, file, &entry, bytes);
+    file->count = entry.method == STORED ? entry.packed : entry.unpacked;
+    if (crc32_z(0, file->bytes, file->count) != entry.checksum)
+        die_damaged(file, "its checksum is not the archive's");
 }
 
 /* ---- safetensors: huggingface.co/docs/safetensors, "Format" ---- */
 
-enum { PREFIX = 8, JSON_MOST = 16 << 20 };
-
-static _Noreturn void die_of_entry(const byte_source *source, const char *name, const char *what)
-{
-    die(EXIT_CODE_USAGE, "%s: safetensors header, tensor '%.100s': %s", source->path, name, what);
-}
-
-/* Where a tensor begins behind the header; *size: its bytes. */
-static uint64_t span_of(const byte_source *source, const char *name, json_t *entry, uint64_t *size)
-{
-    json_t *offsets = json_object_get(entry, "data_offsets");
-    json_t *begin = json_array_get(offsets, 0), *end = json_array_get(offsets, 1);
-    if (json_array_size(offsets) != 2 || !json_is_integer(begin) || !json_is_integer(end) ||
-        json_integer_value(begin) < 0 || json_integer_value(end) < json_integer_value(begin))
-        die_of_entry(source, name, "data_offsets: expected two offsets, [BEGIN, END]");
-    *size = (uint64_t)(json_integer_value(end) - json_integer_value(begin));
-    if ((uint64_t)json_integer_value(end) > source->left)
-        die_of_entry(source, name,
-                     "data_offsets: lie outside of the file; it is truncated or damaged");
-    return (uint64_t)json_integer_value(begin);
-}
-
 /* Eight bytes with the length of a header in JSON, which gives each tensor's type, shape and place in the bytes
- * behind it. Leaves the source at the first element of the tensor. */
-static void safetensors_open(byte_source *source, const char *name, tensor_form *form)
+ * behind it. Leaves the elements of the tensor. */
+static void safetensors_open(byte_range *file, const char *name, tensor_form *form)
 {
-    unsigned char prefix[PREFIX];
-    const char *key, *only = NULL;
-    json_error_t where;
-    json_t *entry;
+    const size_t length = (size_t)little_endian(take(file, 8), 0, 8);
+    json_t *header = parse_header(file, (const char *)take(file, length), length);
+    json_t *entry, *shape, *found = NULL;
+    const char *key, *dtype;
+    json_int_t begin, end, last = 0;
+    json_error_t why;
     name_list names = {{0}, 0};
-    uint64_t used = 0, size;
-    bytes_take(source, prefix, sizeof prefix, "header length");
-    const uint64_t length = little_endian(prefix, 0, PREFIX);
-    if (length > JSON_MOST)
-        die(EXIT_CODE_USAGE,
-            "%s: no safetensors file, or a header of %llu bytes: expected 16 MiB at most",
-            source->path, (unsigned long long)length);
-    char *text = arena_new(source->memory, char, (size_t)length + 1);
-    bytes_take(source, text, (size_t)length, "header");
-    json_t *header = json_loadb(text, (size_t)length, JSON_REJECT_DUPLICATES, &where);
-    if (!json_is_object(header))
-        die(EXIT_CODE_USAGE, "%s: safetensors header: expected an object in JSON: %s", source->path,
-            header ? "it is none" : where.text);
     json_object_del(header, "__metadata__");
     json_object_foreach(header, key, entry)
     {
         name_list_add(&names, key, strlen(key));
-        only = key;
-        span_of(source, key, entry, &size);
-        used += size;
+        found = !name || strcmp(key, name) == 0 ? entry : found;
+        if (json_unpack(entry, "{s:[I,I]}", "data_offsets", &begin, &end) == 0 && end > last)
+            last = end;
     }
-    key = name ? name : only;
-    entry = key ? json_object_get(header, key) : NULL;
-    if (!entry || (!name && names.count > 1))
-        die_of_name(source->path, name, &names);
-    if (used != source->left)
-        die(EXIT_CODE_USAGE,
-            "%s: safetensors header: its tensors have %llu bytes, and %llu are there: it is "
-            "truncated or damaged",
-            source->path, (unsigned long long)used, (unsigned long long)source->left);
-    const char *dtype = json_string_value(json_object_get(entry, "dtype"));
-    const json_t *shape = json_object_get(entry, "shape");
-    if (!dtype || strlen(dtype) >= sizeof form->descr)
-        die_of_entry(source, key, "dtype: expected a type such as \"F32\"");
-    strcpy(form->descr, dtype);
-    if (!json_is_array(shape) || json_array_size(shape) > TENSOR_MAX_DIMENSIONS)
-        die_of_entry(source, key, "shape: expected at most 32 sizes, such as [4, 768]");
-    form->dimensions = json_array_size(shape);
-    for (size_t i = 0; i < form->dimensions; i++) {
-        const json_t *extent = json_array_get(shape, i);
-        if (!json_is_integer(extent) || json_integer_value(extent) < 0)
-            die_of_entry(source, key, "shape: expected sizes, such as [4, 768]");
-        form->shape[i] = (size_t)json_integer_value(extent);
-    }
-    const uint64_t begin = span_of(source, key, entry, &size);
-    bytes_seek(source, PREFIX + length + begin);
-    source->stored = source->left = size;
+    if (!found || (!name && names.count > 1))
+        die_of_name(file->path, name, &names);
+    if (json_unpack_ex(found, &why, 0, "{s:s, s:o, s:[I,I!]}", "dtype", &dtype, "shape", &shape,
+                       "data_offsets", &begin, &end) != 0)
+        die(EXIT_CODE_USAGE, "%s: its header is damaged: %s", file->path, why.text);
+    if (begin < 0 || end < begin || (uint64_t)last != file->count)
+        die_damaged(file, "its tensors do not end where it does");
+    take_form(file, dtype, shape, form);
     json_decref(header);
+    file->bytes += begin;
+    file->count = (uint64_t)(end - begin);
 }
 
 /* ---- a tensor ---- */
@@ -695,91 +458,52 @@ static bool path_of(const tensor_array *array, bool is_fortran, element_path *pa
 
 /* Takes memory only after it checked that the file has as many bytes as the shape says: a damaged shape may need any
  * amount. */
-static void take_elements(byte_source *source, const tensor_form *form, tensor_array *array)
+static void take_elements(arena *memory, const byte_range *file, const tensor_form *form,
+                          tensor_array *array)
 {
     const size_t size = dtype_size(array->dtype), bytes = array->elements * size;
-    unsigned char chunk[CHUNK];
     element_path path;
-    if (source->left != bytes)
+    if (file->count != bytes)
         die(EXIT_CODE_USAGE,
-            "%s: holds %llu bytes of elements: dtype and shape ask for %zu, it is %s", source->path,
-            (unsigned long long)source->left, bytes,
-            source->left < bytes ? "truncated" : "too long");
-    char *data = array->data = aligned(source->memory, bytes);
-    const bool scattered = path_of(array, form->is_fortran, &path);
-    if (!scattered)
-        bytes_take(source, data, bytes, "elements");
-    for (size_t done = 0; scattered && done < array->elements;) {
-        const size_t left = array->elements - done,
-                     count = left < CHUNK / size ? left : CHUNK / size;
-        bytes_take(source, chunk, count * size, "elements");
-        for (size_t i = 0; i < count; i++)
-            memcpy(data + place_of(&path, done++) * size, chunk + i * size, size);
-    }
+            "%s: holds %llu bytes of elements: dtype and shape ask for %zu, it is %s", file->path,
+            (unsigned long long)file->count, bytes, file->count < bytes ? "truncated" : "too long");
+    char *data = array->data = aligned(memory, bytes);
+    if (!path_of(array, form->is_fortran, &path))
+        memcpy(data, file->bytes, bytes);
+    else
+        for (size_t i = 0; i < array->elements; i++)
+            memcpy(data + place_of(&path, i) * size, file->bytes + i * size, size);
     for (size_t i = 0; form->descr[0] == '>' && i < bytes; i += size)
         for (size_t j = 0; j < size / 2; j++) {
             char byte = data[i + j];
             data[i + j] = data[i + size - 1 - j];
             data[i + size - 1 - j] = byte;
         }
-    /* Of a member: that its packed bytes end where its bytes do, and the checksum. */
-    unsigned char more;
-    int status = source->is_deflated ? Z_OK : Z_STREAM_END;
-    while (status == Z_OK) {
-        status = unpack(source, &more, 1, "end");
-        if (source->unpacker.avail_out == 0)
-            die(EXIT_CODE_USAGE, "%s: unpacks to more bytes than the archive's directory says",
-                source->path);
-    }
-    if (source->is_member &&
-        (source->checksum != source->expected_checksum || status != Z_STREAM_END))
-        die(EXIT_CODE_USAGE, "%s: its checksum is not the archive's: it is damaged", source->path);
 }
 
-/* Finds the form of the file by its first bytes or by its ending, and leaves the source at the elements. */
-static void find_form(byte_source *source, tensor_form *form)
+void tensor_read_bytes(arena *memory, const void *bytes, size_t size, const tensor_request *request,
+                       tensor_array *array)
 {
-    unsigned char begin[6];
-    const size_t archive = input_archive_length(source->path);
-    const bool has_name = archive > 0 && source->path[archive] == ':';
-    const char *name = has_name ? source->path + archive + 1 : NULL;
-    bytes_seek(source, 0);
-    const size_t got = fread(begin, 1, sizeof begin, source->file);
-    bytes_seek(source, 0);
-    if (got >= 4 && (memcmp(begin, "PK\3\4", 4) == 0 || memcmp(begin, "PK\5\6", 4) == 0)) {
-        npz_open(source, name);
-        npy_open(source, form);
-    } else if (archive > 0 && source->path[archive - 1] == 's') {
-        safetensors_open(source, name, form);
-    } else if (ferror(source->file)) {
-        die(EXIT_CODE_ENVIRONMENT, "%s: %s", source->path, strerror(errno));
-    } else if (got == 0 || memcmp(begin, magic, got) != 0) {
-        die(EXIT_CODE_USAGE,
-            "%s: not an npy, npz or safetensors file: expected it to begin with \\x93NUMPY or PK, "
-            "or to be called FILE.safetensors",
-            source->path);
-    } else if (has_name) {
-        die(EXIT_CODE_USAGE, "%s: is one npy array: expected no name behind it", source->path);
-    } else {
-        npy_open(source, form);
-    }
-}
-
-void tensor_read_open(arena *memory, FILE *file, const tensor_request *request, tensor_array *array)
-{
-    byte_source source = {.file = file, .path = request->path, .memory = memory};
+    const char *path = request->path;
+    const size_t archive = input_archive_length(path);
+    const char *name = archive > 0 && path[archive] == ':' ? path + archive + 1 : NULL;
+    byte_range file = {path, bytes, size};
     tensor_form form = {0};
-    off_t size = fseeko(file, 0, SEEK_END) == 0 ? ftello(file) : -1;
-    if (size < 0)
-        die(EXIT_CODE_ENVIRONMENT, "%s: %s", request->path, strerror(errno));
-    source.stored = source.left = (uint64_t)size;
-    find_form(&source, &form);
+    if (size >= 4 && (memcmp(bytes, "PK\3\4", 4) == 0 || memcmp(bytes, "PK\5\6", 4) == 0)) {
+        npz_open(memory, &file, name);
+        npy_open(memory, &file, &form);
+    } else if (archive > 0 && path[archive - 1] == 's') {
+        safetensors_open(&file, name, &form);
+    } else {
+        npy_open(memory, &file, &form);
+        if (name)
+            die(EXIT_CODE_USAGE, "%s: is one npy array: expected no name behind it", path);
+    }
     *array = (tensor_array){.dtype = type_of(request, form.descr), .dimensions = form.dimensions};
     memcpy(array->shape, form.shape, sizeof array->shape);
-    array->elements =
-        count_elements(source.path, form.dimensions, form.shape, dtype_size(array->dtype));
-    order_axes(array, request->axes, request->path);
-    take_elements(&source, &form, array);
+    array->elements = count_elements(path, form.dimensions, form.shape, dtype_size(array->dtype));
+    order_axes(array, request->axes, path);
+    take_elements(memory, &file, &form, array);
 }
 
 void tensor_read(arena *memory, const tensor_request *request, tensor_array *array)
@@ -788,16 +512,20 @@ void tensor_read(arena *memory, const tensor_request *request, tensor_array *arr
     const size_t archive = input_archive_length(request->path);
     const char *path = arena_format(
         memory, "%.*s", (int)(archive > 0 ? archive : strlen(request->path)), request->path);
-    if (stat(path, &status) != 0)
+    const int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* does not wait at a pipe */
+    if (file < 0 || fstat(file, &status) != 0)
         die(EXIT_CODE_ENVIRONMENT, "%s: %s", request->path, strerror(errno));
-    if (!S_ISREG(status.st_mode)) /* also keeps open() from waiting at a pipe */
+    if (!S_ISREG(status.st_mode))
         die(EXIT_CODE_USAGE, "%s: not a regular file: expected an npy, npz or safetensors file",
             request->path);
-    FILE *file = fopen(path, "rb");
-    if (!file)
+    const size_t size = (size_t)status.st_size;
+    void *bytes = size > 0 ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, file, 0) : NULL;
+    if (bytes == MAP_FAILED)
         die(EXIT_CODE_ENVIRONMENT, "%s: %s", request->path, strerror(errno));
-    tensor_read_open(memory, file, request, array);
-    fclose(file);
+    close(file);
+    tensor_read_bytes(memory, bytes, size, request, array);
+    if (bytes)
+        munmap(bytes, size);
 }
 
 /* ---- axes and shapes ---- */

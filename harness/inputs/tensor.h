@@ -16,7 +16,6 @@
 
 #include "base/arena.h"
 #include "domain/case.h"
-#include <stdio.h>
 
 enum { TENSOR_MAX_DIMENSIONS = 32 };
 
@@ -44,12 +43,12 @@ typedef struct tensor_request {
 } tensor_request;
 
 /* An error ends the program (base/die.h) and names the file, the tensor or field, and what was expected. The exit code
- * is 7 for a file that is missing or cannot be read, else 2. The memory used is that of the tensor, its header and
- * 64 KiB. */
+ * is 7 for a file that is missing or cannot be read, else 2. The memory used is that of the tensor and its header,
+ * and twice that where the tensor is packed. */
 void tensor_read(arena *memory, const tensor_request *request, tensor_array *array);
-/* The same for an open file; the request has its name. */
-void tensor_read_open(arena *memory, FILE *file, const tensor_request *request,
-                      tensor_array *array);
+/* The same for the bytes of a file; the request has its name. */
+void tensor_read_bytes(arena *memory, const void *bytes, size_t size, const tensor_request *request,
+                       tensor_array *array);
 
 /* "1,2" or "-1"; NULL: the last axis. */
 void tensor_axes_parse(const char *text, tensor_axes *axes);

