@@ -151,9 +151,8 @@ void covering_run_note(covering_run *run, size_t hidden, const case_judgement *j
 bool covering_run_mistake(const covering_run *run, const ln_convention *convention,
                           char why[ROW_FAULT_LENGTH])
 {
-    const operation_judging *judging = judgings[convention->operation];
-    uint64_t told = run->mistakes.told_twice & ~run->mistakes.unfit;
-    return told && judging->say_mistake(convention, told, why);
+    const uint64_t told = run->mistakes.told_twice & ~run->mistakes.unfit;
+    return told && norm_say_mistake(convention, told, why);
 }
 
 void covering_run_ask(covering_run *run, combination *asked, const judge_block *block,

@@ -31,7 +31,6 @@ void judge_destroy(row_judge *judge)
     if (!judge)
         return;
     ln_reference_destroy(judge->reference);
-    free(judge->book.terms);
     free(judge->values);
     arena_free(&judge->outputs);
     free(judge);
@@ -222,11 +221,6 @@ metrics_row judge_metrics_row(const judge_block *block, size_t row)
     };
 }
 
-double judge_right_sum(const judge_block *block, size_t i)
-{
-    return judgings[block->operation]->sum(block, i);
-}
-
 /* ---- what a row may be off ---- */
 
 judged_kind judged_kind_unknown(const judge_block *block)
@@ -237,7 +231,6 @@ judged_kind judged_kind_unknown(const judge_block *block)
 
 void judge_load_row(row_judge *judge, const judge_block *block, size_t row)
 {
-    const operation_judging *judging = judgings[block->operation];
     const size_t hidden = block->hidden;
     if (hidden > judge->hidden) {
         free(judge->values);
@@ -246,9 +239,7 @@ void judge_load_row(row_judge *judge, const judge_block *block, size_t row)
         judge->hidden = hidden;
     }
     for (size_t i = 0; i < hidden; i++)
-        judge->values[i] = block->inputs[ROLE_RESIDUAL]
-                               ? judging->added(block, row * hidden + i)
-                               : load(block->storage, block->inputs[ROLE_X], row * hidden + i);
+        judge->values[i] = judge_added(block, &block->convention, row * hidden + i);
 }
 
 const row_limits *judge_limits(row_judge *judge, const judge_block *block, const judged_kind *kind,
@@ -272,8 +263,7 @@ const row_limits *judge_limits(row_judge *judge, const judge_block *block, const
     judge_load_row(judge, block, row);
     row %= rows;
     if (!place->made[row])
-        limits_of_row(judgings[block->operation], &judge->book, &asked, &judged, judge->values,
-                      &place->rows[row]);
+        limits_of_row(&asked, &judged, judge->values, &place->rows[row]);
     place->made[row] = true;
     return &place->rows[row];
 }
@@ -308,8 +298,7 @@ static void note_mistakes(row_findings *findings, mistake_set made)
 
 void judge_rounding(const judge_block *block, const void *y, row_findings *findings)
 {
-    const operation_judging *judging = judgings[block->operation];
-    uint64_t otherwise = judging->rounded_otherwise ? judging->rounded_otherwise(block, y) : 0;
+    const uint64_t otherwise = judgings[block->operation]->rounded_otherwise(block, y);
     if (!otherwise)
         return;
     judge_find(findings, VERDICT_INACCURATE, "y is not rounded where the convention says");
@@ -456,14 +445,13 @@ static bool describe_row(wrong_row *wrong, row_findings *findings)
 {
     enum { LONG_ENOUGH = 8 }; /* columns of which a pattern is no accident */
     const judge_block *block = wrong->block;
-    const operation_judging *judging = judgings[block->operation];
     const explained_row asked = {&wrong->judged, wrong->judge->values,
                                  wrong->y,       wrong->limits->row_ulp,
                                  block,          wrong->number};
     char where[PATTERN_LENGTH];
     size_t first, count;
     double share;
-    note_mistakes(findings, judging->mistakes ? judging->mistakes(&asked) : (mistake_set){0});
+    note_mistakes(findings, norm_mistakes(&asked));
     if (block->hidden >= LONG_ENOUGH && is_stretched(&wrong->judged, wrong->y, &share)) {
         number_print(wrong->as, ROW_FAULT_LENGTH,
                      ", y - exact being %.3g of gamma xhat in all columns", share);
@@ -535,7 +523,6 @@ static void judge_unclaimed(wrong_row *row, const judged_kind *kind, row_finding
 {
     static const double ends[] = {
         [LN_F32] = FLT_MAX, [LN_F64] = DBL_MAX, [LN_BF16] = 0x1.fep+127, [LN_F16] = 65504};
-    const operation_judging *judging = judgings[row->block->operation];
     const row_limits *limits = row->limits;
     const metrics_row *judged = &row->judged;
     const bool known = limits_tell(limits), special = !isfinite(judged->answer->facts.max_abs);
@@ -548,8 +535,8 @@ static void judge_unclaimed(wrong_row *row, const judged_kind *kind, row_finding
     if (judge_classes_match(row->block, row->number, row->y, &column)) {
         if (limits_hold(limits, judged, row->y))
             return;
-        const row_limits poorest = limits_poorest(judging, &row->judge->book, kind->accumulator,
-                                                  judged, row->judge->values, limits);
+        const row_limits poorest =
+            limits_poorest(kind->accumulator, judged, row->judge->values, limits);
         if (limits_hold(&poorest, judged, row->y))
             judge_find(findings, VERDICT_TYPE_LIMITED,
                        "row %zu: row ULP %.3g: sorted sums or a pivot far from the mean have up to "
@@ -566,7 +553,7 @@ static void judge_unclaimed(wrong_row *row, const judged_kind *kind, row_finding
         const double exact = judged->answer->exact[column];
         const bool passes =
             isinf(given) && isfinite(exact) && signbit(given) == signbit(exact) &&
-            judging->reach(judged, row->judge->values, column) >= ends[kind->accumulator];
+            judge_reach(judged, row->judge->values, column) >= ends[kind->accumulator];
         find_wrong_class(row, column, excused || passes, findings);
     }
 }
@@ -645,7 +632,6 @@ void judge_statistics(row_judge *judge, const judge_block *block, size_t row,
                       const judged_kind *kind, row_findings *findings)
 {
     const operation *what = operations[block->operation];
-    const operation_judging *judging = judgings[block->operation];
     /* Sums of f32 parts may be kept in f64: the type of what is given promises no more digits than
      * the rows have. */
     judged_kind as_rows = *kind;
@@ -659,7 +645,7 @@ void judge_statistics(row_judge *judge, const judge_block *block, size_t row,
         if (!role_is_statistic(&what->roles[i]) || !judge_is_given(&judge->given[i][row]))
             continue;
         double given = judge->given[i][row];
-        judged_statistic found = judging->statistic(&block->results[row], i, given);
+        judged_statistic found = judge_statistic(&block->results[row], i, given);
         double most = limits->statistics[i], unit = unit_roundoff(as_rows.accumulator);
         /* A kernel with a proof of y may sum in ways that no textbook has. What it proves of xhat
          * holds for the statistics that xhat is made of; being given, they round. */
@@ -674,8 +660,7 @@ void judge_statistics(row_judge *judge, const judge_block *block, size_t row,
         row_limits poorest = *limits;
         metrics_row judged = judge_metrics_row(block, row);
         if (!claims)
-            poorest = limits_poorest(judging, &judge->book, as_rows.accumulator, &judged,
-                                     judge->values, limits);
+            poorest = limits_poorest(as_rows.accumulator, &judged, judge->values, limits);
         bool limit = found.off <= poorest.statistics[i] && !claims;
         judge_find(findings, limit ? VERDICT_TYPE_LIMITED : VERDICT_INACCURATE,
                    "row %zu: %s is %.*g where %.*g is right, and may be off by %.3g%s", row,
@@ -688,7 +673,6 @@ void judge_measure(row_judge *judge, const judge_block *block, const void *compu
                    bool has_statistics, case_judgement *judgement)
 {
     const operation *what = operations[block->operation];
-    const operation_judging *judging = judgings[block->operation];
     metrics_gather *all = metrics_gather_create();
     if (!all)
         memory_is_out(0);
@@ -713,7 +697,7 @@ void judge_measure(row_judge *judge, const judge_block *block, const void *compu
             noted->statistic_errors[i] = NAN;
             if (statistics[i])
                 noted->statistic_errors[i] =
-                    judging->statistic(&block->results[row], i, judge->given[i][row]).error;
+                    judge_statistic(&block->results[row], i, judge->given[i][row]).error;
         }
         if (has_bound && !(noted->bound_row_ulp <= judgement->bound_row_ulp))
             judgement->bound_row_ulp = noted->bound_row_ulp;
@@ -949,7 +933,7 @@ void tolerance_find(row_judge *judge, const judge_block *block, tolerance *found
         if (!isfinite(block->results[row].facts.rstd))
             continue;
         const textbook_errors worst = judgings[block->operation]->textbook(
-            &judge->book, &judged, judge->values, sums); /* judge_limits() loaded the row */
+            &judged, judge->values, sums); /* judge_limits() loaded the row */
         found->certain = fmax(found->certain, atol_of(block, row, limits->order_ulp, rtol));
         found->likely = fmax(found->likely, atol_of(block, row, limits->likely_ulp, rtol));
         found->usual = fmax(found->usual, atol_of(block, row, limits->textbook.row_ulp / 2, rtol));

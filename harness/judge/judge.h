@@ -96,12 +96,6 @@ typedef struct order_answer {
     double statistics[ROLES_MOST]; /* by role, in the units of the operation (judging.h) */
 } order_answer;
 
-/* Memory for the terms of a sum, kept from row to row; the caller frees it. */
-typedef struct textbook {
-    double *terms;
-    size_t room;
-} textbook;
-
 /* The errors of the textbook algorithms; infinite if one of them overflows or gives NaN. */
 typedef struct textbook_errors {
     double row_ulp;
@@ -118,15 +112,13 @@ typedef struct row_limits {
     double statistics[ROLES_MOST]; /* the allowed errors of its statistics */
 } row_limits;
 
-typedef struct operation_judging operation_judging;
-
 /* asked: describes the kernel; its chance is ignored. x: the row as doubles. */
-void limits_of_row(const operation_judging *judging, textbook *book, const order_question *asked,
-                   const metrics_row *row, const double *x, row_limits *limits);
+void limits_of_row(const order_question *asked, const metrics_row *row, const double *x,
+                   row_limits *limits);
 /* The limits given by the least accurate of the correct algorithms. An error above `limits` and within these is
  * type-limited. */
-row_limits limits_poorest(const operation_judging *judging, textbook *book, ln_type accumulator,
-                          const metrics_row *row, const double *x, const row_limits *limits);
+row_limits limits_poorest(ln_type accumulator, const metrics_row *row, const double *x,
+                          const row_limits *limits);
 /* Whether the row has a limit; otherwise no error of it is a failure. */
 bool limits_tell(const row_limits *limits);
 /* The largest error in row ULP over elements that are finite and have a finite answer. */
@@ -199,7 +191,6 @@ typedef struct judge_settings {
  * sizes. */
 struct row_judge {
     ln_reference *reference;
-    textbook book;
     kernel_runner *runner;       /* borrowed; the conformance tests ask it */
     char taken[NAME_MAX_LENGTH]; /* the kernel that a call of the library took */
     bool upper_halves;           /* the kernel leaves the upper halves of vector registers in use */

@@ -12,6 +12,52 @@ const operation_judging *const judgings[] = {
 #include "domain/operations.def"
 };
 
+/* ---- what LayerNorm and RMSNorm share ---- */
+
+/* Two roundings are one here (Figueroa 1995: 53 >= 2 p + 2), and f64 is added as it is. */
+double judge_right_sum(const judge_block *block, size_t i)
+{
+    return stored_in(block->storage, sum_in_double(block, i));
+}
+
+double judge_added(const judge_block *block, const ln_convention *convention, size_t i)
+{
+    if (!block->inputs[ROLE_RESIDUAL])
+        return load(block->storage, block->inputs[ROLE_X], i);
+    return convention->sum == LN_RMS_SUM_UNROUNDED && dtype_size(block->storage) == 2
+               ? (double)(float)sum_in_double(block, i)
+               : judge_right_sum(block, i);
+}
+
+/* Of y as x s + t, s = gamma rstd. */
+double judge_reach(const metrics_row *row, const double *x, size_t column)
+{
+    const ln_row_facts *facts = &row->answer->facts;
+    const ln_convention *convention = row->convention;
+    double q = convention->eps_place == LN_EPS_QUOTIENT ? convention->eps : 0;
+    double mean = convention->operation == LN_OPERATION_LAYERNORM ? fabs(facts->mean) : 0;
+    return gamma_size(row, column) * (facts->rstd * (fabs(x[column]) + mean) + q) +
+           fabs(beta_at(row, column));
+}
+
+judged_statistic judge_statistic(const ln_reference_result *answer, size_t role, double given)
+{
+    const ln_row_facts *facts = &answer->facts;
+    double rms = hypot(facts->mean, sqrt(facts->var));
+    if (role == ROLE_MEAN)
+        return (judged_statistic){.exact = facts->mean,
+                                  .off = fabs(given - facts->mean),
+                                  .size = fabs(facts->mean),
+                                  .weight = facts->rstd,
+                                  .error = rms > 0 ? (given - facts->mean) / rms : NAN};
+    return (judged_statistic){.exact = facts->rstd,
+                              .off = fabs(given / facts->rstd - 1),
+                              .size = 1,
+                              .weight = answer->max_xhat,
+                              .error = facts->rstd > 0 ? (given - facts->rstd) / facts->rstd : NAN,
+                              .relative = true};
+}
+
 /* ---- roundings ---- */
 
 arithmetic arithmetic_of(ln_type type, bool flushes)
@@ -125,14 +171,6 @@ double add_in_order(ln_type type, const double *terms, size_t count, int order)
     }
 }
 
-void textbook_reserve(textbook *book, size_t terms)
-{
-    if (terms <= book->room)
-        return;
-    book->terms = reallocate(book->terms, terms * sizeof *book->terms);
-    book->room = terms;
-}
-
 /* ---- what a row may be off ---- */
 
 /* What a kernel of the same types may have: four times the worst way. Four, since the ways are a
@@ -140,9 +178,10 @@ void textbook_reserve(textbook *book, size_t terms)
  * storage type. A way counts as 1 row ULP at least. */
 static const double factor = 4;
 
-void limits_of_row(const operation_judging *judging, textbook *book, const order_question *asked,
-                   const metrics_row *row, const double *x, row_limits *limits)
+void limits_of_row(const order_question *asked, const metrics_row *row, const double *x,
+                   row_limits *limits)
 {
+    const operation_judging *judging = judgings[row->convention->operation];
     static const double rare = 1e-9;
     const ln_row_facts *facts = &row->answer->facts;
     order_question probable = *asked, certain = *asked, plain = *asked;
@@ -162,7 +201,7 @@ void limits_of_row(const operation_judging *judging, textbook *book, const order
                          (facts->max_abs + row->answer->max_xhat + 3) / least;
     limits->order_ulp = ln_bound_row_ulp(&limits->order.bound, row) + below;
     limits->likely_ulp = ln_bound_row_ulp(&likely.bound, row) + below;
-    limits->textbook = judging->textbook(book, row, x, asked->accumulator);
+    limits->textbook = judging->textbook(row, x, asked->accumulator);
     /* The ways of the textbook do not flush: what that costs is what it adds to any order's bound;
      * infinity less infinity is no figure. */
     order_answer unflushed = asked->flushes ? judging->any_order(&plain, facts) : limits->order;
@@ -179,13 +218,14 @@ void limits_of_row(const operation_judging *judging, textbook *book, const order
     }
 }
 
-row_limits limits_poorest(const operation_judging *judging, textbook *book, ln_type accumulator,
-                          const metrics_row *row, const double *x, const row_limits *limits)
+row_limits limits_poorest(ln_type accumulator, const metrics_row *row, const double *x,
+                          const row_limits *limits)
 {
+    const operation_judging *judging = judgings[row->convention->operation];
     row_limits poorest = *limits;
     if (!judging->poorest)
         return poorest;
-    poorest.textbook = judging->poorest(book, row, x, accumulator);
+    poorest.textbook = judging->poorest(row, x, accumulator);
     poorest.row_ulp = fmin(limits->order_ulp, fmax(limits->row_ulp, poorest.textbook.row_ulp));
     for (size_t i = 0; i < ROLES_MOST; i++)
         poorest.statistics[i] =

@@ -31,31 +31,19 @@ typedef struct explained_row {
     size_t number; /* of the row in the block */
 } explained_row;
 
-struct operation_judging {
+typedef struct operation_judging {
     /* Computes the exact answer of a row into block->results. False: memory ran out. */
     bool (*answer)(ln_reference *reference, const judge_block *block, size_t row);
     /* The largest error of any order of summation, and the errors of the textbook algorithms (x: hidden elements,
      * with the residual added). */
     order_answer (*any_order)(const order_question *asked, const ln_row_facts *facts);
-    textbook_errors (*textbook)(textbook *book, const metrics_row *row, const double *x,
-                                ln_type accumulator);
+    textbook_errors (*textbook)(const metrics_row *row, const double *x, ln_type accumulator);
     /* The errors of correct algorithms that lose more on some rows, where a kernel is type-limited; NULL: there are
      * none. */
-    textbook_errors (*poorest)(textbook *book, const metrics_row *row, const double *x,
-                               ln_type accumulator);
-    /* The mistakes that give this y to within the limit; and one of them in words that follow SAYS_MISTAKE.
-     * False: there are several. NULL: no mistakes are known. */
-    mistake_set (*mistakes)(const explained_row *asked);
-    bool (*say_mistake)(const ln_convention *own, uint64_t bits, char why[ROW_FAULT_LENGTH]);
-    /* The largest intermediate number on the way to an element. */
-    double (*reach)(const metrics_row *row, const double *x, size_t column);
-    judged_statistic (*statistic)(const ln_reference_result *answer, size_t role, double given);
-    /* Element i of x + residual: the value that is normalised, and the one that is written; NULL: no residual. */
-    double (*added)(const judge_block *block, size_t i);
-    double (*sum)(const judge_block *block, size_t i);
+    textbook_errors (*poorest)(const metrics_row *row, const double *x, ln_type accumulator);
     /* The bit of the mistake of a kernel that rounds in another place than the convention; 0: none is found. */
     uint64_t (*rounded_otherwise)(const judge_block *block, const void *y);
-};
+} operation_judging;
 
 /* By ln_operation. */
 extern const operation_judging *const judgings[];
@@ -75,6 +63,12 @@ static inline double sum_in_double(const judge_block *block, size_t i)
            load(block->storage, block->inputs[ROLE_RESIDUAL], i);
 }
 
+/* Element i of the value that is normalised under a convention: x, or x + residual. */
+double judge_added(const judge_block *block, const ln_convention *convention, size_t i);
+/* The largest intermediate number on the way to an element. */
+double judge_reach(const metrics_row *row, const double *x, size_t column);
+judged_statistic judge_statistic(const ln_reference_result *answer, size_t role, double given);
+
 /* By how much rounding in another place changes element i of a row (element `at` of the block) before the last
  * rounding; `which` is passed on. */
 typedef double taken_of(const judge_block *block, const metrics_row *row, size_t at, size_t i,
@@ -83,8 +77,8 @@ typedef double taken_of(const judge_block *block, const metrics_row *row, size_t
  * others. */
 bool judge_follows(const judge_block *block, const void *y, taken_of *taken, const void *which);
 
-/* fingerprint/mistakes.c: .mistakes and .say_mistake of LayerNorm and RMSNorm: mistakes of divisor, eps,
- * parameters, residual and rows. */
+/* The mistakes that give this y to within the limit; and one of them in words that follow SAYS_MISTAKE. False: there
+ * are several (fingerprint/mistakes.c). */
 mistake_set norm_mistakes(const explained_row *asked);
 bool norm_say_mistake(const ln_convention *own, uint64_t bits, char why[ROW_FAULT_LENGTH]);
 /* The bits that .rounded_otherwise returns. */
@@ -125,7 +119,5 @@ static inline double rounded_to(ln_type type, double value)
 /* A sum in one of the usual orders: one chain, backwards, in 4, 16 or 64 lanes, pairwise. */
 enum { SUM_ORDERS = 6 };
 double add_in_order(ln_type type, const double *terms, size_t count, int order);
-/* Makes room for `terms` terms. */
-void textbook_reserve(textbook *book, size_t terms);
 
 #endif

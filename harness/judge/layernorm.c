@@ -10,48 +10,14 @@ static bool layernorm_answer(ln_reference *reference, const judge_block *block, 
                             block->inputs[ROLE_BETA], &block->results[row]);
 }
 
-/* Of y as x s + t, s = gamma rstd. */
-static double layernorm_reach(const metrics_row *row, const double *x, size_t column)
-{
-    const ln_row_facts *facts = &row->answer->facts;
-    double q = row->convention->eps_place == LN_EPS_QUOTIENT ? row->convention->eps : 0;
-    return gamma_size(row, column) * (facts->rstd * (fabs(x[column]) + fabs(facts->mean)) + q) +
-           fabs(beta_at(row, column));
-}
-
-static judged_statistic layernorm_statistic(const ln_reference_result *answer, size_t role,
-                                            double given)
-{
-    const ln_row_facts *facts = &answer->facts;
-    double rms = hypot(facts->mean, sqrt(facts->var));
-    if (role == ROLE_MEAN)
-        return (judged_statistic){.exact = facts->mean,
-                                  .off = fabs(given - facts->mean),
-                                  .size = fabs(facts->mean),
-                                  .weight = facts->rstd,
-                                  .error = rms > 0 ? (given - facts->mean) / rms : NAN};
-    return (judged_statistic){.exact = facts->rstd,
-                              .off = fabs(given / facts->rstd - 1),
-                              .size = 1,
-                              .weight = answer->max_xhat,
-                              .error = facts->rstd > 0 ? (given - facts->rstd) / facts->rstd : NAN,
-                              .relative = true};
-}
-
 /* ---- the sum with a residual, which is rounded to the storage type before it is normalised ---- */
-
-/* Two roundings are one here (Figueroa 1995: 53 >= 2 p + 2), and f64 is added as it is. */
-static double layernorm_sum(const judge_block *block, size_t i)
-{
-    return stored_in(block->storage, sum_in_double(block, i));
-}
 
 static double layernorm_taken(const judge_block *block, const metrics_row *row, size_t at, size_t i,
                               const void *which)
 {
     (void)which;
     return gamma_at(row, i) * row->answer->facts.rstd *
-           (sum_in_double(block, at) - layernorm_sum(block, at));
+           (sum_in_double(block, at) - judge_right_sum(block, at));
 }
 
 static uint64_t layernorm_rounded_otherwise(const judge_block *block, const void *y)
@@ -288,7 +254,7 @@ static double error_of_rest(ln_type type, const metrics_row *row, const double *
 }
 
 /* Both formulas with sums in one order; `way` is left as two passes find it. */
-static void take_order(textbook *book, ln_type type, const metrics_row *row, const double *x,
+static void take_order(double *terms, ln_type type, const metrics_row *row, const double *x,
                        int order, const row_leverage *most, moments *way, textbook_errors *worst)
 {
     const ln_row_facts *facts = &row->answer->facts;
@@ -297,16 +263,16 @@ static void take_order(textbook *book, ln_type type, const metrics_row *row, con
     double sum = add_in_order(type, x, hidden, order);
     way->mean = rounded_to(type, sum / rounded_to(type, (double)hidden));
     for (size_t i = 0; i < hidden; i++)
-        book->terms[i] = rounded_to(type, x[i] * x[i]);
-    way->m2 = rounded_to(type, add_in_order(type, book->terms, hidden, order) -
+        terms[i] = rounded_to(type, x[i] * x[i]);
+    way->m2 = rounded_to(type, add_in_order(type, terms, hidden, order) -
                                    rounded_to(type, sum * way->mean));
     take_way(type, row, most, way, unit * n * (4 * facts->var + (4 + sqrt(n)) * mean * mean),
              worst);
     for (size_t i = 0; i < hidden; i++) {
         double off = rounded_to(type, x[i] - way->mean);
-        book->terms[i] = rounded_to(type, off * off);
+        terms[i] = rounded_to(type, off * off);
     }
-    way->m2 = add_in_order(type, book->terms, hidden, order);
+    way->m2 = add_in_order(type, terms, hidden, order);
     double dm = fabs(way->mean - facts->mean) + (4 + sqrt(n)) * unit * fabs(mean);
     take_way(type, row, most, way, 4 * unit * n * facts->var + n * dm * dm, worst);
 }
@@ -316,7 +282,7 @@ static const double near_mean = 3; /* std */
 /* Sums of x less its first element (Chan, Golub, LeVeque 1983). Only where that lies as near to the
  * mean as most elements do: where it lies far off, as in rows that begin with a spike, the way loses
  * digits that the others keep, and is no measure. */
-static void take_pivot(textbook *book, ln_type type, const metrics_row *row, const double *x,
+static void take_pivot(double *terms, ln_type type, const metrics_row *row, const double *x,
                        const row_leverage *most, double pivot, double near, textbook_errors *worst)
 {
     const ln_row_facts *facts = &row->answer->facts;
@@ -326,12 +292,12 @@ static void take_pivot(textbook *book, ln_type type, const metrics_row *row, con
     for (int order = 0; order < SUM_ORDERS; order++) {
         moments way;
         for (size_t i = 0; i < row->hidden; i++)
-            book->terms[i] = rounded_to(type, x[i] - pivot);
-        double sum = add_in_order(type, book->terms, row->hidden, order);
+            terms[i] = rounded_to(type, x[i] - pivot);
+        double sum = add_in_order(type, terms, row->hidden, order);
         double mean = rounded_to(type, sum / rounded_to(type, n));
         for (size_t i = 0; i < row->hidden; i++)
-            book->terms[i] = rounded_to(type, book->terms[i] * book->terms[i]);
-        way.m2 = rounded_to(type, add_in_order(type, book->terms, row->hidden, order) -
+            terms[i] = rounded_to(type, terms[i] * terms[i]);
+        way.m2 = rounded_to(type, add_in_order(type, terms, row->hidden, order) -
                                       rounded_to(type, sum * mean));
         way.mean = rounded_to(type, pivot + mean);
         take_way(type, row, most, &way, 4 * unit_roundoff(type) * n * (facts->var + off * off),
@@ -353,7 +319,7 @@ static bool is_surely_undefined(ln_type type, double element, size_t hidden, int
             16 * square * (double)hidden < largest_power(type));
 }
 
-static textbook_errors layernorm_textbook(textbook *book, const metrics_row *row, const double *x,
+static textbook_errors layernorm_textbook(const metrics_row *row, const double *x,
                                           ln_type accumulator)
 {
     const ln_row_facts *facts = &row->answer->facts;
@@ -367,7 +333,7 @@ static textbook_errors layernorm_textbook(textbook *book, const metrics_row *row
     if (!(16 * n * facts->max_abs * facts->max_abs < largest_power(accumulator)) ||
         !rstd_is_ordinary(accumulator, row->storage, facts->rstd))
         return made;
-    textbook_reserve(book, row->hidden);
+    double *terms = allocate(row->hidden * sizeof *terms);
     row_leverage most = leverage_of(row, x);
     moments way = running(accumulator, x, row->hidden);
     made = (textbook_errors){0};
@@ -375,11 +341,12 @@ static textbook_errors layernorm_textbook(textbook *book, const metrics_row *row
              4 * unit * n * sqrt(var * (var + facts->mean * facts->mean)), &made);
     double rest = 0;
     for (int order = 0; order < SUM_ORDERS; order++) {
-        take_order(book, accumulator, row, x, order, &most, &way, &made);
+        take_order(terms, accumulator, row, x, order, &most, &way, &made);
         if (order == 0)
             rest = error_of_rest(accumulator, row, x, &way);
     }
-    take_pivot(book, accumulator, row, x, &most, x[0], near_mean, &made);
+    take_pivot(terms, accumulator, row, x, &most, x[0], near_mean, &made);
+    free(terms);
     made.row_ulp += rest;
     /* In ULP of the root mean square and of rstd: less than that is no error. */
     made.statistics[ROLE_MEAN] =
@@ -398,25 +365,27 @@ static int by_value(const void *a, const void *b)
 
 /* Also those that lose more than the others on some rows: sums of sorted values, in one chain, and a pivot
  * far from the mean. */
-static textbook_errors layernorm_poorest(textbook *book, const metrics_row *row, const double *x,
+static textbook_errors layernorm_poorest(const metrics_row *row, const double *x,
                                          ln_type accumulator)
 {
-    textbook_errors worst = layernorm_textbook(book, row, x, accumulator);
+    textbook_errors worst = layernorm_textbook(row, x, accumulator);
     moments way;
     if (!isfinite(worst.statistics[ROLE_RSTD]))
         return worst;
     double *sorted = allocate_copy(x, row->hidden * sizeof *sorted);
+    double *terms = allocate(row->hidden * sizeof *terms);
     qsort(sorted, row->hidden, sizeof *sorted, by_value);
     row_leverage most = leverage_of(row, x);
     for (int order = 0; order < 2; order++) /* the least first, and the greatest */
-        take_order(book, accumulator, row, sorted, order, &most, &way, &worst);
+        take_order(terms, accumulator, row, sorted, order, &most, &way, &worst);
     free(sorted);
     double pivot =
         x[0]; /* of the first elements, which pivots are made of, the farthest from the mean */
     for (size_t i = 1; i < row->hidden && i < 8; i++)
         if (fabs(x[i] - row->answer->facts.mean) > fabs(pivot - row->answer->facts.mean))
             pivot = x[i];
-    take_pivot(book, accumulator, row, x, &most, pivot, INFINITY, &worst);
+    take_pivot(terms, accumulator, row, x, &most, pivot, INFINITY, &worst);
+    free(terms);
     return worst;
 }
 
@@ -424,10 +393,4 @@ const operation_judging layernorm_judging = {.answer = layernorm_answer,
                                              .any_order = layernorm_any_order,
                                              .textbook = layernorm_textbook,
                                              .poorest = layernorm_poorest,
-                                             .mistakes = norm_mistakes,
-                                             .say_mistake = norm_say_mistake,
-                                             .reach = layernorm_reach,
-                                             .statistic = layernorm_statistic,
-                                             .added = layernorm_sum,
-                                             .sum = layernorm_sum,
                                              .rounded_otherwise = layernorm_rounded_otherwise};

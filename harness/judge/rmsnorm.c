@@ -1,4 +1,5 @@
 /* What the judge knows of RMSNorm. */
+#include "base/arena.h"
 #include "certify/rms_row.h"
 #include "judge/judging.h"
 
@@ -27,52 +28,12 @@ static double rmsnorm_value(const ln_convention *convention, const metrics_row *
     return w * (casts ? stored_in(row->storage, xhat) : xhat);
 }
 
-/* Element i of what is normalised: x, or its sum with the residual. */
-static double rmsnorm_added(const ln_convention *convention, const judge_block *block, size_t i)
-{
-    bool is_short = dtype_size(block->storage) == 2;
-    if (!block->inputs[ROLE_RESIDUAL])
-        return load(block->storage, block->inputs[ROLE_X], i);
-    double sum = sum_in_double(block, i);
-    return is_short && convention->sum == LN_RMS_SUM_UNROUNDED ? (double)(float)sum
-                                                               : stored_in(block->storage, sum);
-}
-
-static double rmsnorm_added_here(const judge_block *block, size_t i)
-{
-    return rmsnorm_added(&block->convention, block, i);
-}
-
-static double rmsnorm_sum(const judge_block *block, size_t i)
-{
-    return stored_in(block->storage, sum_in_double(block, i));
-}
-
 static bool rmsnorm_answer(ln_reference *reference, const judge_block *block, size_t row)
 {
     return ln_rms_reference_row(reference, &block->convention, block->storage, block->param,
                                 block->hidden, judge_input_row(block, ROLE_X, row),
                                 judge_input_row(block, ROLE_RESIDUAL, row),
                                 block->inputs[ROLE_GAMMA], &block->results[row]);
-}
-
-/* The largest number that an element's way may come by. */
-static double rmsnorm_reach(const metrics_row *row, const double *x, size_t column)
-{
-    return gamma_size(row, column) * row->answer->facts.rstd * fabs(x[column]);
-}
-
-static judged_statistic rmsnorm_statistic(const ln_reference_result *answer, size_t role,
-                                          double given)
-{
-    double exact = answer->facts.rstd;
-    (void)role;
-    return (judged_statistic){.exact = exact,
-                              .off = fabs(given / exact - 1),
-                              .size = 1,
-                              .weight = answer->max_xhat,
-                              .error = exact > 0 ? (given - exact) / exact : NAN,
-                              .relative = true};
 }
 
 /* ---- a kernel that rounds where it is not asked to, or does not where it is ---- */
@@ -93,7 +54,7 @@ static double rmsnorm_taken(const judge_block *block, const metrics_row *row, si
         ln_convention root = ways->own;
         root.root = conventions[way]->root;
         double divisor = rmsnorm_rounded_root(&root, block->storage, row->answer->facts.var);
-        double xhat = rmsnorm_added(conventions[way], block, at) / divisor;
+        double xhat = judge_added(block, conventions[way], at) / divisor;
         elements[way] = rmsnorm_value(conventions[way], row, xhat, i);
     }
     return elements[0] - elements[1];
@@ -191,7 +152,7 @@ static double error_of_rest(ln_type type, const metrics_row *row, const double *
     return worst + 0.5 + (own->cast ? 2 : 0); /* y's own rounding, and an xhat of the other side */
 }
 
-static textbook_errors rmsnorm_textbook(textbook *book, const metrics_row *row, const double *x,
+static textbook_errors rmsnorm_textbook(const metrics_row *row, const double *x,
                                         ln_type accumulator)
 {
     const ln_row_facts *facts = &row->answer->facts;
@@ -206,15 +167,15 @@ static textbook_errors rmsnorm_textbook(textbook *book, const metrics_row *row, 
         return (textbook_errors){.row_ulp = INFINITY,
                                  .statistics = {[ROLE_RSTD] = INFINITY},
                                  .undefined = isnan(facts->rstd) && facts->max_abs == 0};
-    textbook_reserve(book, row->hidden);
+    double *terms = allocate(row->hidden * sizeof *terms);
     for (size_t i = 0; i < row->hidden; i++) {
-        double lever = rmsnorm_reach(row, x, i) / ulp_in(format, element_scale(row, i));
+        double lever = judge_reach(row, x, i) / ulp_in(format, element_scale(row, i));
         most = fmax(most, lever);
-        book->terms[i] = rounded_to(accumulator, x[i] * x[i]);
+        terms[i] = rounded_to(accumulator, x[i] * x[i]);
     }
     /* The sum as found, or so much less or more. */
     for (int order = 0; order < SUM_ORDERS; order++) {
-        const double sum = add_in_order(accumulator, book->terms, row->hidden, order);
+        const double sum = add_in_order(accumulator, terms, row->hidden, order);
         for (int side = -1; side <= 1; side += 2) {
             double square =
                 rounded_to(accumulator, fmax(sum + side * lost, 0) / rounded_to(accumulator, n));
@@ -223,6 +184,7 @@ static textbook_errors rmsnorm_textbook(textbook *book, const metrics_row *row, 
             off = fmax(off, fabs(given / facts->rstd - 1));
         }
     }
+    free(terms);
     return (textbook_errors){
         .row_ulp = off * most + error_of_rest(accumulator, row, x),
         .statistics = {[ROLE_RSTD] = fmax(off, fmax(4, 2 + sqrt(n) / 2) * unit)}};
@@ -231,10 +193,4 @@ static textbook_errors rmsnorm_textbook(textbook *book, const metrics_row *row, 
 const operation_judging rmsnorm_judging = {.answer = rmsnorm_answer,
                                            .any_order = rmsnorm_any_order,
                                            .textbook = rmsnorm_textbook,
-                                           .mistakes = norm_mistakes,
-                                           .say_mistake = norm_say_mistake,
-                                           .reach = rmsnorm_reach,
-                                           .statistic = rmsnorm_statistic,
-                                           .added = rmsnorm_added_here,
-                                           .sum = rmsnorm_sum,
                                            .rounded_otherwise = rmsnorm_rounded_otherwise};

@@ -99,7 +99,6 @@ typedef struct search {
     ln_type step;      /* ...this one */
     range *y;          /* what may have been rounded to each element, or printed as it */
     ln_reference *reference;
-    textbook book;
     double *typed, *rounded, *values, *z; /* a row each */
     family families[2][FAMILIES_MOST];
     size_t counts[2];
@@ -454,9 +453,8 @@ static void make_row(search *own, ln_operation kind, const reduction *over, cons
                                   .accumulator = own->sums,
                                   .hidden = row->length,
                                   .convention = &plain};
-    limits_of_row(judgings[kind], &own->book, &asked, &judged, own->values, &limits);
-    const row_limits poorest =
-        limits_poorest(judgings[kind], &own->book, own->sums, &judged, own->values, &limits);
+    limits_of_row(&asked, &judged, own->values, &limits);
+    const row_limits poorest = limits_poorest(own->sums, &judged, own->values, &limits);
     const double mean_off = centred ? poorest.statistics[ROLE_MEAN] : 0;
     const double rho =
         poorest.statistics[ROLE_RSTD] + (own->coarse ? 4 * unit_roundoff(own->step) : 0);
@@ -1362,7 +1360,6 @@ void fingerprint_make(const fingerprint_input *input, fingerprint_found *found)
         find_all(own, types[t]);
     conclude(own);
     ln_reference_destroy(own->reference);
-    free(own->book.terms);
     arena_free(&own->memory);
     free(own);
 }

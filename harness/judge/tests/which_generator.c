@@ -360,13 +360,12 @@ typedef struct decisive_row {
 
 /* False: it decides nothing. */
 static bool measure_row(const drawn *one, const double *values, ln_reference *reference,
-                        textbook *book, decisive_row *made)
+                        decisive_row *made)
 {
     static double exact[ELEMENTS], rounded[ELEMENTS];
     bool layernorm = one->kind != DRAW_RMSNORM;
     const ln_convention plain = {.operation =
                                      layernorm ? LN_OPERATION_LAYERNORM : LN_OPERATION_RMSNORM};
-    const operation_judging *judging = judgings[plain.operation];
     ln_type type = one->type == LN_F64 ? LN_F64 : LN_F32;
     ln_reference_result result = {.rounded = rounded, .exact = exact};
     const ln_row_facts *facts = &result.facts;
@@ -380,8 +379,8 @@ static bool measure_row(const drawn *one, const double *values, ln_reference *re
                                                  NULL, NULL, &result);
     if (!fine || !(facts->var > 0))
         return false;
-    limits_of_row(judging, book, &asked, &row, values, &limits);
-    const row_limits poorest = limits_poorest(judging, book, type, &row, values, &limits);
+    limits_of_row(&asked, &row, values, &limits);
+    const row_limits poorest = limits_poorest(type, &row, values, &limits);
     double std = sqrt(facts->var), unit = unit_roundoff(type), mean = layernorm ? facts->mean : 0;
     double mean_off = layernorm ? poorest.statistics[ROLE_MEAN] / std : 0;
     double reach = fabs(mean) / std + (layernorm ? 4 : 0);
@@ -418,13 +417,11 @@ static bool is_decided(const drawn *one)
     bool layernorm = one->kind != DRAW_RMSNORM, decided = true;
     size_t rows = one->rows * one->hidden / one->length, count = 0;
     decisive_row made[ROWS];
-    textbook book = {0};
     if (one->kind >= DRAW_COPY)
         return one->rows > 1 && one->kappa == 1;
     ln_reference *reference = ln_reference_create();
     for (size_t r = 0; r < rows && count < ROWS; r++)
-        count += measure_row(one, in + r * one->length, reference, &book, &made[count]);
-    free(book.terms);
+        count += measure_row(one, in + r * one->length, reference, &made[count]);
     ln_reference_destroy(reference);
     for (int ddof = 0; ddof < (layernorm ? 2 : 1); ddof++)
         for (int place = 0; place <= (layernorm ? LN_EPS_QUOTIENT : LN_EPS_STD); place++) {
