@@ -825,7 +825,6 @@ lnjudge_status lnjudge_kernel_judge(const lnjudge_question *question, lnjudge_re
     if (session) {
         lnjudge_report_free(&session->report);
         judge_block_free(&session->block);
-        position_free(&session->covering.errors);
         arena_free(&session->memory);
         judge_destroy(session->judge);
         guard_forget_waiting();

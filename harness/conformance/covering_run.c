@@ -288,7 +288,6 @@ void run_combinations(row_judge *judge, const conformance_blocks *blocks,
     } else {
         covering_run_conclude(&run, &judgement->verdict);
     }
-    position_free(&run.errors);
 }
 
 void conformance_minimize(row_judge *judge, const conformance_blocks *blocks,
@@ -303,5 +302,4 @@ void conformance_minimize(row_judge *judge, const conformance_blocks *blocks,
                         .first = &blocks->task.convention,
                         .mistakes = seen->mistakes};
     minimize_fault(&run, &blocks->blocks[seen->block].of, seen, &judgement->verdict);
-    position_free(&run.errors);
 }

@@ -230,7 +230,6 @@ static bool comes_before(const worst_row *a, const worst_row *b)
 static bool make_find(hill_climb *climb, const void *rows, size_t count, double score)
 {
     hunt_state *hunt = climb->hunt;
-    worst_row find = {0};
     judge_block block;
     case_judgement judgement;
     block_of(hunt, rows, count, &block);
@@ -239,11 +238,10 @@ static bool make_find(hill_climb *climb, const void *rows, size_t count, double 
     if (isfinite(score) && verdict_exit_code(&judgement.verdict) == EXIT_CODE_KERNEL_FAILED)
         judge_kernel(hunt->judge, &block, hunt->kernel, &judgement);
     if (!interrupted()) {
-        worst_row_take(&block, judgement.metrics.worst_row, &judgement, hunt->settings.kernel,
-                       hunt->settings.convention, &find);
+        worst_row find = worst_row_of(&block, judgement.metrics.worst_row, &judgement,
+                                      hunt->settings.kernel, hunt->settings.convention);
         if (count > 1) { /* together or not at all */
-            free(find.inputs[ROLE_X]);
-            find.inputs[ROLE_X] = allocate_copy(rows, count * climb->row_bytes);
+            find.inputs[ROLE_X] = block.inputs[ROLE_X];
             find.rows = count;
             find.row = judgement.metrics.worst_row;
         }
@@ -255,9 +253,8 @@ static bool make_find(hill_climb *climb, const void *rows, size_t count, double 
         size_t at = hunt->find_count;
         for (; at > 0 && comes_before(&find, &hunt->finds[at - 1]); at--)
             ;
-        worst_row *last = &hunt->finds[HUNT_FINDS - 1];
-        worst_row_free(at == HUNT_FINDS ? &find : last);
         if (at < HUNT_FINDS) {
+            worst_row_keep(&hunt->memory, &find);
             hunt->find_count += hunt->find_count < HUNT_FINDS;
             memmove(&hunt->finds[at + 1], &hunt->finds[at],
                     (hunt->find_count - 1 - at) * sizeof find);
@@ -371,8 +368,6 @@ void hunt_climb(hunt_state *hunt, uint64_t number)
 
 void hunt_free(hunt_state *hunt)
 {
-    for (size_t i = 0; i < hunt->find_count; i++)
-        worst_row_free(&hunt->finds[i]);
     arena_free(&hunt->memory);
     *hunt = (struct hunt_state){0};
 }

@@ -59,7 +59,6 @@ void judge_add_figures(case_judgement *all, const case_judgement *one);
  *     for (...)
  *         covering_run_ask(&run, &asked, &block, &judgement);
  *     covering_run_conclude(&run, &verdict);
- *     position_free(&run.errors);
  */
 typedef struct covering_run {
     row_judge *judge;

@@ -286,14 +286,15 @@ static double power_of(double base, size_t exponent)
     return power;
 }
 
-/* The type's sweep: in f32 1, 10, ... 1e8 in turn. */
+double offset_kappa_most(ln_type type)
+{
+    return type == LN_BF16 ? 1e3 : type == LN_F16 ? 1e4 : type == LN_F64 ? 1e16 : 1e8;
+}
+
+/* The type's sweep of nine rows: in f32 1, 10, ... 1e8 in turn. */
 static double offset_sweep_kappa(ln_type type, size_t row)
 {
-    double ratio = type == LN_BF16  ? sqrt(sqrt(sqrt(1000)))
-                   : type == LN_F16 ? sqrt(10)
-                   : type == LN_F64 ? 100
-                                    : 10;
-    return power_of(ratio, row % OFFSET_SWEEP_ROWS);
+    return power_of(sqrt(sqrt(sqrt(offset_kappa_most(type)))), row % OFFSET_SWEEP_ROWS);
 }
 
 /* The row's part of the way from 1 to the most that type and hidden can have, in equal ratios. The last row has
@@ -315,11 +316,6 @@ static double kappa_to_the_end(const offset_place *place)
             high = middle;
     }
     return power_of(low, place->row % KAPPA_ROWS);
-}
-
-double offset_kappa_most(ln_type type)
-{
-    return type == LN_BF16 ? 1e3 : type == LN_F16 ? 1e4 : type == LN_F64 ? 1e16 : 1e8;
 }
 
 /* The scale between low and high that comes nearest to kappa: by bisection, since kappa falls where the scale
@@ -759,8 +755,10 @@ static void fill_parameter(random_row random, double centre, size_t hidden, floa
         to[1] += 0.125F;
 }
 
-void input_affine(const ln_convention *convention, uint64_t seed, size_t hidden,
-                  float *const made[ROLES_MOST])
+/* Parameters that every input has: never all equal; one element each under LN_AFFINE_SCALAR. What a form does not
+ * have is not written. */
+static void input_affine(const ln_convention *convention, uint64_t seed, size_t hidden,
+                         float *const made[ROLES_MOST])
 {
     float *gamma = made[ROLE_GAMMA], *beta = made[ROLE_BETA];
     if (convention->affine == LN_AFFINE_SCALAR) {
@@ -872,20 +870,6 @@ static double ties_element(made_element *at)
     return at->i % 2 == 0 ? m + s : m - s;
 }
 
-/* 1 + j 2^-23 with j > 0, and half of its last place: their sum and their difference lie midway
- * between two floats. */
-static void parameters_of_ties(const ln_convention *convention, uint64_t seed, size_t hidden,
-                               float *const made[ROLES_MOST])
-{
-    float *gamma = made[ROLE_GAMMA], *beta = made[ROLE_BETA];
-    random_row random = random_row_begin(seed, STREAM_WIDE, 0);
-    for (size_t i = 0; i < ln_parameter_elements(convention->affine, hidden); i++) {
-        uint32_t bits = random_bits(&random, i);
-        gamma[i] = stored(convention, 1 + (double)(1 + (bits >> 10)) * 0x1p-23);
-        beta[i] = bits & 1 ? 0x1p-24F : -0x1p-24F;
-    }
-}
-
 /* Makes the first two differ where rounding made them equal. */
 static void parameters_tell_apart(ln_type type, size_t count, void *to)
 {
@@ -893,25 +877,27 @@ static void parameters_tell_apart(ln_type type, size_t count, void *to)
         storage_store(type, to, 1, storage_load(type, to, 1) + 0.125);
 }
 
-/* The parameters of the family ties, in the type's own precision. */
-static void parameters_of_typed_ties(const operation_call *call, uint64_t seed)
+/* Of the family ties, in the type's own precision p: 1 + j 2^(1 - p) with j > 0, and half of its last place. Their sum
+ * and their difference lie midway between two numbers. */
+static void parameters_of_ties(const operation_call *call, uint64_t seed)
 {
     const ln_convention *convention = &call->problem.convention;
     ln_type type = call->problem.param;
     void *gamma = call->inputs[ROLE_GAMMA], *beta = call->inputs[ROLE_BETA];
     size_t count = ln_parameter_elements(convention->affine, call->problem.hidden);
-    int precision = type == LN_F64 ? 53 : type == LN_BF16 ? 8 : 11;
+    const int precision = format_of(type).precision;
     double ulp = ldexp(1, 1 - precision), one = convention->affine == LN_AFFINE_GAMMA1 ? 0 : 1;
     random_row random = random_row_begin(seed, STREAM_WIDE, 0);
     for (size_t i = 0; i < count; i++) {
         uint32_t bits = random_bits(&random, i);
-        uint64_t j = 1 + (mix_bits(bits) >> (66 - precision)); /* up to a quarter of 2^precision */
+        const uint64_t mixed = mix_bits(bits) >> (66 - precision); /* below a quarter of 2^p */
+        const uint64_t j = 1 + (type == LN_F32 ? bits >> 10 : mixed);
         if (gamma)
             storage_store(type, gamma, i, one + (double)j * ulp);
         if (beta)
             storage_store(type, beta, i, bits & 1 ? 0.5 * ulp : -0.5 * ulp);
     }
-    if (gamma)
+    if (gamma && type != LN_F32)
         parameters_tell_apart(type, count, gamma);
 }
 
@@ -1021,7 +1007,7 @@ static const input_family families[] = {
     {"ties",
      "xhat +-1 and beta half an ulp: exact answers midway between two floats, or next to it",
      "double rounding; oracles in double decide half of them wrongly", .without_eps = true,
-     .element = ties_element, .parameters = parameters_of_ties, .needs = ROLE_BETA},
+     .element = ties_element, .needs = ROLE_BETA},
 };
 
 const input_family *input_families(size_t *count)
@@ -1167,17 +1153,10 @@ void input_rows(const char *input, ln_type type, uint64_t seed, size_t first, si
 
 /* ---- parameters, and all of a call ---- */
 
-void input_parameters_f32(const char *input, const ln_convention *convention, uint64_t seed,
-                          size_t hidden, float *const made[ROLES_MOST])
-{
-    const input_family *family = family_named(input);
-    parameter_maker *make = family && family->parameters ? family->parameters : input_affine;
-    make(convention, seed, hidden, made);
-}
-
 void input_parameters(const char *input, const operation_call *call, uint64_t seed)
 {
     const operation *what = operations[call->operation];
+    const input_family *family = family_named(input);
     operation_call whole = *call; /* whose form fills each parameter that it has not itself */
     ln_problem *problem = &whole.problem;
     ln_affine *form = &problem->convention.affine;
@@ -1189,16 +1168,20 @@ void input_parameters(const char *input, const operation_call *call, uint64_t se
     size_t hidden = problem->hidden;
     size_t count = ln_parameter_elements(problem->convention.affine, hidden);
     double largest = 0;
+    if (strcmp(input, "ties") == 0) {
+        parameters_of_ties(&whole, seed);
+        return;
+    }
     float *made[ROLES_MOST], *room = allocate_zeroed(ROLES_MOST * hidden, sizeof *room);
     for (size_t i = 0; i < ROLES_MOST; i++)
         made[i] = room + i * hidden;
-    bool ties = problem->param != LN_F32 && strcmp(input, "ties") == 0;
-    input_parameters_f32(input, &problem->convention, seed, hidden, made);
+    (family && family->parameters ? family->parameters : input_affine)(&problem->convention, seed,
+                                                                       hidden, made);
     for (size_t i = 0; i < what->count; i++)
         if (role_is_parameter(&what->roles[i]))
             largest = fmax(largest, largest_of(made[i], hidden));
     double scale = scale_for(problem->param, largest);
-    for (size_t i = 0; i < what->count && !ties; i++)
+    for (size_t i = 0; i < what->count; i++)
         if (!role_is_parameter(&what->roles[i]) || !call->inputs[i])
             continue;
         else if (problem->param == LN_F32)
@@ -1208,8 +1191,6 @@ void input_parameters(const char *input, const operation_call *call, uint64_t se
             if (count > 1 && made[i][0] != made[i][1])
                 parameters_tell_apart(problem->param, count, call->inputs[i]);
         }
-    if (ties)
-        parameters_of_typed_ties(&whole, seed);
     free(room);
 }
 

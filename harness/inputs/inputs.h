@@ -105,13 +105,6 @@ void input_call(const char *input, const char *residual, const operation_call *c
  * the negative. |value| < 6.34. */
 double normal_from_bits(uint32_t bits);
 
-/* The ordinary parameters: never all equal; one element each under LN_AFFINE_SCALAR. Parameters that the form does
- * not have are not written. */
-parameter_maker input_affine;
-/* The parameters in f32, from which those of the other types are made. */
-void input_parameters_f32(const char *input, const ln_convention *convention, uint64_t seed,
-                          size_t hidden, float *const made[ROLES_MOST]);
-
 /* The number of rows of the family kappa, which go from 1 to the largest kappa of type and hidden in equal ratios; and
  * the largest kappa of `offset` in a type. */
 enum { KAPPA_ROWS = 18 };

@@ -15,13 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void worst_row_free(worst_row *row)
-{
-    for (size_t i = 0; i < ROLES_MOST; i++)
-        free(row->inputs[i]);
-    *row = (worst_row){0};
-}
-
 static size_t elements_of(const worst_row *row, size_t role)
 {
     return role_is_parameter(&operations[row->operation]->roles[role]) ? row->parameters
@@ -39,12 +32,12 @@ size_t worst_row_bytes(const worst_row *row, size_t role)
     return row->inputs[role] ? elements_of(row, role) * dtype_size(type_of(row, role)) : 0;
 }
 
-void worst_row_copy(const worst_row *from, worst_row *to)
+void worst_row_keep(arena *memory, worst_row *row)
 {
-    *to = *from;
     for (size_t i = 0; i < ROLES_MOST; i++)
-        if (from->inputs[i])
-            to->inputs[i] = allocate_copy(from->inputs[i], worst_row_bytes(from, i));
+        if (row->inputs[i])
+            row->inputs[i] = memcpy(arena_take(memory, 1, worst_row_bytes(row, i)), row->inputs[i],
+                                    worst_row_bytes(row, i));
 }
 
 /* The bits of a NaN: 4, 8 or 16 hex digits. */

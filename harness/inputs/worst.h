@@ -28,7 +28,7 @@ typedef struct worst_row {
     size_t rows, hidden;            /* rows: 1, unless only several rows together show the error */
     size_t parameters;              /* elements of each parameter: hidden, 1, or 0 */
     ln_type storage, param;         /* of rows; of parameters */
-    void *inputs[ROLES_MOST];       /* owned, by role; NULL: absent, or not kept */
+    void *inputs[ROLES_MOST];       /* by role; NULL: absent, or not kept */
     case_verdict verdict;
     double row_ulp, bound_row_ulp; /* NaN: no output; no bound */
     size_t row, column;            /* the worst element */
@@ -46,9 +46,8 @@ typedef struct worst_list {
 
 /* The bytes of an input, by role; 0: it is an output, or absent. */
 size_t worst_row_bytes(const worst_row *row, size_t role);
-/* Copies the row and all its inputs. */
-void worst_row_copy(const worst_row *from, worst_row *to);
-void worst_row_free(worst_row *row);
+/* Replaces the row's inputs with copies. */
+void worst_row_keep(arena *memory, worst_row *row);
 
 /* Appends the row as text, from "find" to "end". */
 void worst_row_format(const worst_row *row, text_buffer *out);

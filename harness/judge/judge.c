@@ -769,8 +769,8 @@ void judge_output(row_judge *judge, const judge_block *block, const void *comput
     }
 }
 
-void worst_row_take(const judge_block *block, size_t row, const case_judgement *judgement,
-                    const char *kernel, const char *convention, worst_row *taken)
+worst_row worst_row_of(const judge_block *block, size_t row, const case_judgement *judgement,
+                       const char *kernel, const char *convention)
 {
     bool measured = judgement->metrics.elements > 0;
     size_t row_bytes = block->hidden * dtype_size(block->storage);
@@ -807,7 +807,7 @@ void worst_row_take(const judge_block *block, size_t row, const case_judgement *
         here.y_hash =
             hash_bytes(HASH_START, (const char *)judgement->computed + row * row_bytes, row_bytes);
     }
-    worst_row_copy(&here, taken);
+    return here;
 }
 
 /* ---- gradients ---- */

@@ -173,9 +173,9 @@ typedef struct case_judgement {
     mistake_set mistakes; /* of all rows that are wrong */
 } case_judgement;
 
-/* Copies row `row` of a block with the judge's findings. */
-void worst_row_take(const judge_block *block, size_t row, const case_judgement *judgement,
-                    const char *kernel, const char *convention, worst_row *taken);
+/* Row `row` of a block with the judge's findings; its inputs are the block's. */
+worst_row worst_row_of(const judge_block *block, size_t row, const case_judgement *judgement,
+                       const char *kernel, const char *convention);
 
 /* ---- the judge ---- */
 

@@ -17,23 +17,9 @@
  * each: 1e-9 in all, and less than 1e-6 with room for what is not normal. A fast and a careful rounding of the
  * tail differ by a row ULP at most (half an ulp each of product and sum): less is no finding. */
 
-enum {
-    LANES = POSITION_LANES,
-    LAST = POSITION_LAST,
-    EIGHTHS = POSITION_EIGHTHS,
-    LANE_GROUPS = POSITION_LANE_GROUPS,
-    GROUPS = POSITION_GROUPS,
-    LEAST_HIDDEN = 32,
-    LEAST_ROWS = 30,
-};
+enum { LEAST_HIDDEN = 32, LEAST_ROWS = 30 };
 
 static const double beyond_chance = 7;
-
-void position_free(position_errors *errors)
-{
-    free(errors->left);
-    *errors = (position_errors){0};
-}
 
 /* e_i and its two directions, in row ULP. */
 typedef struct element_error {
@@ -49,9 +35,8 @@ static element_error error_at(const metrics_row *row, const double *x, const voi
                            gamma * (x[i] - facts->mean) * facts->rstd, gamma};
 }
 
-/* Fits a and b and leaves s in errors->left; false: there is nothing to fit. */
-static bool take_out_shared(position_errors *errors, const metrics_row *row, const double *x,
-                            const void *y)
+/* Fits a and b and leaves s; false: there is nothing to fit. */
+static bool take_out_shared(const metrics_row *row, const double *x, const void *y, double *left)
 {
     double dd = 0, od = 0, oo = 0, ed = 0, eo = 0;
     for (size_t i = 0; i < row->hidden; i++) {
@@ -68,14 +53,15 @@ static bool take_out_shared(position_errors *errors, const metrics_row *row, con
     double a = (ed * oo - eo * od) / determinant, b = (eo * dd - ed * od) / determinant;
     for (size_t i = 0; i < row->hidden; i++) {
         element_error at = error_at(row, x, y, i);
-        errors->left[i] = at.error - a * at.deviation - b * at.offset;
+        left[i] = at.error - a * at.deviation - b * at.offset;
     }
     return true;
 }
 
 /* Of one row and one statistic: how many elements a bin has and their sum. */
 typedef struct row_bins {
-    double count[LANES + LAST + EIGHTHS], sum[LANES + LAST + EIGHTHS], all, total;
+    double count[POSITION_LANES + POSITION_LAST + POSITION_EIGHTHS],
+        sum[POSITION_LANES + POSITION_LAST + POSITION_EIGHTHS], all, total;
 } row_bins;
 
 static void fill_bins(const double *left, size_t hidden, bool absolute, row_bins *bins)
@@ -83,8 +69,10 @@ static void fill_bins(const double *left, size_t hidden, bool absolute, row_bins
     *bins = (row_bins){.all = (double)hidden};
     for (size_t i = 0; i < hidden; i++) {
         double value = absolute ? fabs(left[i]) : left[i];
-        size_t of_row[] = {i % LANES, LANES + LAST + i * EIGHTHS / hidden, LANES + hidden - 1 - i};
-        for (size_t bin = 0; bin < 2 + (hidden - 1 - i < LAST); bin++) {
+        size_t of_row[] = {i % POSITION_LANES,
+                           POSITION_LANES + POSITION_LAST + i * POSITION_EIGHTHS / hidden,
+                           POSITION_LANES + hidden - 1 - i};
+        for (size_t bin = 0; bin < 2 + (hidden - 1 - i < POSITION_LAST); bin++) {
             bins->count[of_row[bin]]++;
             bins->sum[of_row[bin]] += value;
         }
@@ -102,19 +90,20 @@ static void add_place(place_sums *place, const row_bins *bins, double count, dou
     place->squares += difference * difference;
 }
 
-/* Lanes of 2, 4, ... are bins of LANES taken together. */
+/* Lanes of 2, 4, ... are bins of POSITION_LANES taken together. */
 static void add_places(place_sums *places, const row_bins *bins)
 {
-    for (size_t lanes = 2; lanes <= LANES; lanes *= 2)
+    for (size_t lanes = 2; lanes <= POSITION_LANES; lanes *= 2)
         for (size_t lane = 0; lane < lanes; lane++) {
             double count = 0, sum = 0;
-            for (size_t bin = lane; bin < LANES; bin += lanes) {
+            for (size_t bin = lane; bin < POSITION_LANES; bin += lanes) {
                 count += bins->count[bin];
                 sum += bins->sum[bin];
             }
             add_place(places++, bins, count, sum);
         }
-    for (size_t bin = LANES; bin < LANES + LAST + EIGHTHS; bin++)
+    for (size_t bin = POSITION_LANES; bin < POSITION_LANES + POSITION_LAST + POSITION_EIGHTHS;
+         bin++)
         add_place(places++, bins, bins->count[bin], bins->sum[bin]);
 }
 
@@ -143,27 +132,26 @@ void position_add(position_errors *errors, const metrics_row *row, const double 
     if (row->hidden < LEAST_HIDDEN || !isfinite(row->answer->facts.rstd) ||
         !(row->answer->max_xhat > 0))
         return;
-    if (row->hidden > errors->room) {
-        errors->left = reallocate(errors->left, row->hidden * sizeof *errors->left);
-        errors->room = row->hidden;
+    double *left = allocate(row->hidden * sizeof *left);
+    if (take_out_shared(row, x, y, left)) {
+        add_outward(&errors->outward, row, y);
+        fill_bins(left, row->hidden, false, &bins);
+        add_places(errors->signed_sums, &bins);
+        fill_bins(left, row->hidden, true, &bins);
+        add_places(errors->absolute_sums, &bins);
     }
-    if (!take_out_shared(errors, row, x, y))
-        return;
-    add_outward(&errors->outward, row, y);
-    fill_bins(errors->left, row->hidden, false, &bins);
-    add_places(errors->signed_sums, &bins);
-    fill_bins(errors->left, row->hidden, true, &bins);
-    add_places(errors->absolute_sums, &bins);
+    free(left);
 }
 
 static void name_place(size_t place, char where[40])
 {
-    if (place >= LANE_GROUPS + LAST) {
-        snprintf(where, 40, "eighth %zu of %d", place - LANE_GROUPS - LAST + 1, EIGHTHS);
+    if (place >= POSITION_LANE_GROUPS + POSITION_LAST) {
+        snprintf(where, 40, "eighth %zu of %d", place - POSITION_LANE_GROUPS - POSITION_LAST + 1,
+                 POSITION_EIGHTHS);
         return;
     }
-    if (place >= LANE_GROUPS) {
-        size_t before = place - LANE_GROUPS;
+    if (place >= POSITION_LANE_GROUPS) {
+        size_t before = place - POSITION_LANE_GROUPS;
         if (before == 0)
             snprintf(where, 40, "last element");
         else
@@ -193,14 +181,14 @@ bool position_truncates(const position_errors *errors, double *outward)
 bool position_differs(const position_errors *errors, position_finding *found)
 {
     *found = (position_finding){{0}, 0};
-    for (size_t i = 0; i < 2 * GROUPS; i++) {
-        const place_sums *place =
-            i < GROUPS ? &errors->signed_sums[i] : &errors->absolute_sums[i - GROUPS];
+    for (size_t i = 0; i < 2 * POSITION_GROUPS; i++) {
+        const place_sums *place = i < POSITION_GROUPS ? &errors->signed_sums[i]
+                                                      : &errors->absolute_sums[i - POSITION_GROUPS];
         double mean = place->sum / place->rows;
         if (!(fabs(mean) > fmax(1, fabs(found->difference))) || !is_beyond_chance(place, mean))
             continue;
         found->difference = mean;
-        name_place(i % GROUPS, found->where);
+        name_place(i % POSITION_GROUPS, found->where);
     }
     return found->difference != 0;
 }

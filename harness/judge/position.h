@@ -5,7 +5,6 @@
  *     position_add(&errors, &row, x, y);                    // many rows of random numbers
  *     position_finding found;
  *     if (position_differs(&errors, &found)) ...            // "lane 13 of 16", 3.0 row ULP
- *     position_free(&errors);
  *
  * It compares the lanes i mod 2, 4, ... 64, each of the last 32 elements, and the eighths of a row, each
  * with the rest of its row. Only rows whose elements have the same distribution at every position may be
@@ -32,16 +31,12 @@ typedef struct place_sums {
 typedef struct position_errors {
     place_sums signed_sums[POSITION_GROUPS], absolute_sums[POSITION_GROUPS];
     place_sums outward; /* errors away from zero, of 16-bit rows, in ulps of the elements */
-    double *left;       /* of a row: the errors minus their common part */
-    size_t room;
 } position_errors;
 
 typedef struct position_finding {
     char where[40];    /* "lane 13 of 16", "last element but 2", "eighth 8 of 8" */
     double difference; /* between the mean (signed or absolute) errors, in row ULP */
 } position_finding;
-
-void position_free(position_errors *errors);
 
 /* Adds a row. x: the row as doubles, with the residual added. Rows with fewer than 32 elements or without
  * a finite answer are ignored. */

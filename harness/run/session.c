@@ -292,11 +292,11 @@ typedef struct judge_lane {
     const accuracy_group *block_of; /* NULL: no block */
 } judge_lane;
 
-/* What a case has to store; the judge's own rows are gone with its next call. */
+/* What a case has to store, with rows of the lane's block and judge. */
 typedef struct judged_case {
     case_judgement judgement;
     worst_row worst;
-    judged_row *rows; /* NULL: not kept */
+    const judged_row *rows; /* NULL: not stored */
     bool measured;
 } judged_case;
 
@@ -336,13 +336,11 @@ static void judge_case(judge_lane *lane, judged_case *found)
     lane->block_of = group;
     judge_kernel(lane->judge, &lane->block, kernel, judgement);
     judge_promise(&lane->block, kernel, lane->key.input, judgement);
-    /* The rows are the judge's until its next call. */
     found->measured = judgement->metrics.elements > 0;
     if (found->measured)
-        worst_row_take(&lane->block, judgement->metrics.worst_row, judgement, lane->key.kernel,
-                       lane->key.convention, &found->worst);
-    if (is_swept && judgement->by_row)
-        found->rows = allocate_copy(judgement->by_row, group->distinct * sizeof *found->rows);
+        found->worst = worst_row_of(&lane->block, judgement->metrics.worst_row, judgement,
+                                    lane->key.kernel, lane->key.convention);
+    found->rows = is_swept ? judgement->by_row : NULL;
 }
 
 /* With its rows, and its worst row and what went with it; a very long one is made anew from its seed when it is
@@ -474,8 +472,6 @@ static void *run_lane(void *context)
             judge_case(lane, &found);
         pthread_mutex_lock(&part->lock);
         put_in_turn(lane, &found);
-        worst_row_free(&found.worst);
-        free(found.rows);
     }
     pthread_mutex_unlock(&part->lock);
     free_block(lane);

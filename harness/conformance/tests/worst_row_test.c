@@ -73,7 +73,8 @@ TEST(test_no_numbers)
 }
 
 /* A find of a type, with random bits; gamma and beta may be of another. */
-static void make_find(ln_type storage, ln_type param, hunt_random *random, worst_row *find)
+static void make_find(ln_type storage, ln_type param, hunt_random *random, arena *memory,
+                      worst_row *find)
 {
     enum { ROWS = 2, HIDDEN = 5 };
     *find = (worst_row){.kernel = "some_kernel",
@@ -101,11 +102,10 @@ static void make_find(ln_type storage, ln_type param, hunt_random *random, worst
         gamma[i] = hunt_draw(random);
         beta[i] = hunt_draw(random);
     }
-    worst_row whole = *find;
-    whole.inputs[ROLE_X] = x;
-    whole.inputs[ROLE_GAMMA] = gamma;
-    whole.inputs[ROLE_BETA] = beta;
-    worst_row_copy(&whole, find);
+    find->inputs[ROLE_X] = x;
+    find->inputs[ROLE_GAMMA] = gamma;
+    find->inputs[ROLE_BETA] = beta;
+    worst_row_keep(memory, find);
 }
 
 static void check_same(const worst_row *a, const worst_row *b)
@@ -130,9 +130,10 @@ TEST(test_finds)
     worst_row finds[TYPES * TYPES];
     char path[64];
     text_buffer out = {0};
+    arena memory = {0};
     snprintf(path, sizeof path, "worst_row_test.%ld.txt", (long)getpid());
     for (size_t i = 0; i < TYPES * TYPES; i++) {
-        make_find(types[i / TYPES], types[i % TYPES], &random, &finds[i]);
+        make_find(types[i / TYPES], types[i % TYPES], &random, &memory, &finds[i]);
         worst_row_format(&finds[i], &out);
     }
     FILE *file = fopen(path, "w");
@@ -142,10 +143,9 @@ TEST(test_finds)
     worst_list list = {0};
     worst_list_read(path, &list);
     assert_int_equal(list.count, TYPES * TYPES);
-    for (size_t i = 0; i < list.count; i++) {
+    for (size_t i = 0; i < list.count; i++)
         check_same(&finds[i], &list.rows[i]);
-        worst_row_free(&finds[i]);
-    }
+    arena_free(&memory);
     worst_list_free(&list);
     text_free(&out);
     remove(path);
