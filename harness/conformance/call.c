@@ -170,6 +170,7 @@ judged_kind judged_kind_of(const kernel_entry *kernel, bool has_bound)
     bool short_sums = facts->accumulator == LN_BF16 || facts->accumulator == LN_F16;
     return (judged_kind){.has_bound = has_bound,
                          .flushes = facts->traits & LN_TRAIT_FLUSHES_SUBNORMALS,
+                         .correctly_rounded = facts->traits & LN_TRAIT_CORRECTLY_ROUNDED,
                          .accumulator = long_rows && short_sums ? LN_F32 : facts->accumulator,
                          .given = facts->accumulator};
 }
@@ -285,7 +286,7 @@ void judge_kernel(row_judge *judge, const judge_block *block, const kernel_entry
         for (size_t row = 0; given && row < block->rows; row++)
             judge_statistics(judge, block, row, &kind, &findings);
         judge_measure(judge, &head, judge->computed, has_bound, given, judgement);
-        judge_conclude(judge, &head, has_bound, &findings, judgement);
+        judge_conclude(judge, &head, &kind, &findings, judgement);
         if (judge->upper_halves && judgement->verdict.kind <= VERDICT_PASS_NO_BOUND)
             verdict_say(&judgement->verdict,
                         SPEED_TRAP "it leaves the upper halves of vector registers in use, which "

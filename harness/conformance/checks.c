@@ -55,169 +55,6 @@ static const struct shape {
 static const size_t first_of_pack[LARGE_PACKS + 1] = {0, 16, 17, sizeof shapes / sizeof *shapes};
 enum { PLAIN_ROWS = 31 };
 
-/* ---- kernels that claim to round correctly (LN_TRAIT_CORRECTLY_ROUNDED) ----
- *
- * Their bits are compared with those of the certified reference, on 100,000 elements of every operation, under
- * its conventions with several eps, of the input families and of rows aimed at midpoints of two numbers, with
- * and without a residual, short rows and long ones. Which blocks there are follows from the operation, and what
- * they hold from the seed. */
-
-enum {
-    EXACT_ELEMENTS = 100000, /* of all blocks, at least */
-    EXACT_BLOCK = 1000,
-    MOST_ROWS = 9,
-    MOST_HIDDEN = 4099,
-    AIMED_EACH = 4
-};
-
-/* One block. */
-typedef struct exact_case {
-    ln_convention convention;
-    const char *input; /* NULL: aimed at midpoints */
-    size_t rows, hidden;
-    bool residual;
-} exact_case;
-
-static uint64_t below(uint64_t *state, uint64_t limit)
-{
-    return splitmix64(state) % limit;
-}
-
-static exact_case exact_case_at(ln_operation kind, size_t index)
-{
-    static const double eps[] = {1e-5, 1e-12, 1e-3, 1, 0x1p-1074, 1e300};
-    static const size_t short_rows[] = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33};
-    size_t families;
-    const input_family *family = input_families(&families);
-    const operation *what = operations[kind];
-    uint64_t own = index, *state = &own;
-    exact_case one = {
-        .convention = convention_numbered(what, index % convention_count(what)),
-        .input = family[below(state, families)].name,
-    };
-    uint64_t size = below(state, 4);
-    one.hidden = size == 0   ? short_rows[below(state, sizeof short_rows / sizeof *short_rows)]
-                 : size == 1 ? 64 + below(state, 200)
-                 : size == 2 ? 768
-                             : 1 + below(state, MOST_HIDDEN);
-    if (one.convention.eps_place != LN_EPS_NONE)
-        one.convention.eps = eps[below(state, below(state, 4) ? 2 : sizeof eps / sizeof *eps)];
-    one.residual = below(state, 4) == 0;
-    if (below(state, AIMED_EACH) == 0 && kind == LN_OPERATION_LAYERNORM) {
-        one.input = NULL;
-        one.residual = false;
-        one.convention.ddof = 0;
-        one.convention.affine = LN_AFFINE_VECTOR;
-        one.hidden += one.hidden % 2;
-        if (one.convention.eps_place != LN_EPS_NONE)
-            one.convention.eps = ldexp(1, -30 - (int)below(state, 60));
-    }
-    one.rows = EXACT_BLOCK / one.hidden;
-    one.rows = one.rows < 1 ? 1 : one.rows > MOST_ROWS ? MOST_ROWS : one.rows;
-    return one;
-}
-
-/* Half of the elements are c, the others -c: without eps xhat is 1 and -1. y = gamma xhat + beta is
- * then a midpoint between two numbers of [2, 4), where gamma is in [1, 2) and beta is what is missing
- * (or next to it); an eps of 2^-30 or less moves it away from there by as little. */
-static void aim(uint64_t *state, const exact_case *one, ln_type storage, ln_type param, void *x,
-                void *gamma, void *beta)
-{
-    static const int digits_of[] = {[LN_F32] = 24, [LN_F64] = 53, [LN_BF16] = 8, [LN_F16] = 11};
-    int digits = digits_of[storage], fine = digits_of[param] < 24 ? digits_of[param] : 24;
-    double last = ldexp(1, 1 - fine), half = ldexp(1, 1 - digits);
-    for (size_t r = 0; r < one->rows; r++) {
-        double c = 1 + (double)below(state, 1u << (digits < 12 ? digits - 1 : 12)) *
-                           ldexp(1, -(digits < 12 ? digits - 1 : 12));
-        c = ldexp(c, (int)below(state, 9) - 4);
-        for (size_t i = 0; i < one->hidden; i++)
-            storage_store(storage, x, r * one->hidden + i, i % 2 ? -c : c);
-    }
-    for (size_t i = 0; i < one->hidden; i++) {
-        double factor = 1 + (double)below(state, 1u << (fine - 1)) * last, sign = i % 2 ? -1 : 1;
-        double target = 2 + (2 * (double)below(state, UINT64_C(1) << (digits - 2)) + 1) * half;
-        double missing =
-            target - factor +
-            ((double)below(state, 3) - 1) * last * 0x1p-1 * (double)(below(state, 2) == 0);
-        storage_store(param, gamma, i, factor);
-        storage_store(param, beta, i, sign * missing);
-    }
-}
-
-static void make_exact(row_judge *judge, const conformance_task *task, size_t index,
-                       judge_block *block)
-{
-    exact_case one = exact_case_at(task->convention.operation, index);
-    uint64_t state = judge->settings.seed ^ (uint64_t)(index + 1) << 32, seed = splitmix64(&state);
-    operation_call call =
-        call_dense(&one.convention, task->storage, task->param, one.rows, one.hidden);
-    arena memory = {0};
-    call_allocate(&memory, &call, one.residual);
-    if (!one.input)
-        aim(&state, &one, task->storage, task->param, call.inputs[ROLE_X], call.inputs[ROLE_GAMMA],
-            call.inputs[ROLE_BETA]);
-    else
-        input_call(one.input, one.residual ? one.input : NULL, &call, seed, 0);
-    judge_block_from(judge, block, &call);
-    arena_free(&memory);
-}
-
-/* Whether element i has the right bits; a NaN has to be the canonical quiet one. */
-static bool has_right_bits(ln_type type, const void *computed, const void *right, size_t i)
-{
-    const double value = storage_load(type, right, i);
-    const size_t size = dtype_size(type);
-    double wanted;
-    storage_store(type, &wanted, 0, isnan(value) ? (double)NAN : value);
-    return memcmp((const char *)computed + i * size, &wanted, size) == 0;
-}
-
-/* Says of what is not correctly rounded where it is, the first of all. */
-static void say_inexact(case_verdict *verdict, size_t index, const judge_block *block,
-                        const char *what, size_t row, size_t column, double given, double right)
-{
-    char label[CONVENTION_MAX_LENGTH];
-    const char *input = exact_case_at(block->operation, index).input;
-    if (!verdict_is_right(verdict->kind))
-        return;
-    verdict->kind = VERDICT_INACCURATE;
-    verdict_say(
-        verdict,
-        "not correctly rounded, as it claims to be: %s of row %zu, column %zu is %a, and %a is "
-        "right (%s, %s)",
-        what, row, column, given, right, input ? input : "aimed at midpoints",
-        convention_label(&block->convention, label));
-}
-
-/* y, and mean and rstd, which are rounded to f32. */
-static void examine_exact(row_judge *judge, const judge_block *block, size_t index,
-                          const kernel_entry *kernel, case_judgement *judgement)
-{
-    case_verdict *verdict = &judgement->verdict;
-    const operation *what = operations[block->operation];
-    const ln_type type = block->storage;
-    judge_kernel(judge, block, kernel, judgement);
-    for (size_t i = 0; verdict_is_right(verdict->kind) && i < block->rows * block->hidden; i++)
-        if (!has_right_bits(type, judge->computed, block->rounded, i))
-            say_inexact(verdict, index, block, "y", i / block->hidden, i % block->hidden,
-                        storage_load(type, judge->computed, i),
-                        storage_load(type, block->rounded, i));
-    for (size_t i = 0; verdict_is_right(verdict->kind) && i < what->count; i++) {
-        if (!role_is_statistic(&what->roles[i]) || kernel->facts.accumulator != LN_F32)
-            continue;
-        for (size_t row = 0; row < block->rows; row++) {
-            const ln_reference_result *result = &block->results[row];
-            const double given = judge->given[i][row];
-            const float rounded = (float)given,
-                        right = i == ROLE_MEAN ? result->mean_rounded : result->rstd_rounded;
-            const bool exact = isnan(given) || (double)rounded == given;
-            if (judge_is_given(&given) && !(exact && has_right_bits(LN_F32, &rounded, &right, 0)))
-                say_inexact(verdict, index, block, what->roles[i].name, row, 0, given,
-                            (double)right);
-        }
-    }
-}
-
 /* ---- what each block is ---- */
 
 /* NULL: of another check. */
@@ -228,42 +65,21 @@ static const struct shape *shape_of(const conformance_task *task, size_t index)
 
 static size_t count_blocks(const conformance_task *task)
 {
-    size_t elements = 0, count = 0;
-    switch (task->check) {
-    case CHECK_COMBINATIONS:
-        return task->last - task->first;
-    case CHECK_LARGE:
-        return first_of_pack[task->first + 1] - first_of_pack[task->first];
-    case CHECK_EXACT:
-        while (elements < EXACT_ELEMENTS) {
-            exact_case one = exact_case_at(task->convention.operation, count++);
-            elements += one.rows * one.hidden;
-        }
-        return count;
-    default:
-        return 1;
-    }
+    return task->check == CHECK_COMBINATIONS ? task->last - task->first
+           : task->check == CHECK_LARGE
+               ? first_of_pack[task->first + 1] - first_of_pack[task->first]
+               : 1;
 }
 
 static ln_problem problem_of(const conformance_task *task, size_t index)
 {
-    size_t rows = CALL_ROWS, hidden = CALL_HIDDEN;
-    ln_convention convention = task->convention;
     const struct shape *shape = shape_of(task, index);
     if (task->check == CHECK_COMBINATIONS) {
         combination of = combinations_at(task->set, task->first + index);
         return combination_problem(&of, task->storage, task->param);
     }
-    if (task->check == CHECK_EXACT) {
-        exact_case one = exact_case_at(convention.operation, index);
-        convention = one.convention;
-        rows = one.rows;
-        hidden = one.hidden;
-    } else if (shape) {
-        rows = shape->rows;
-        hidden = shape->hidden;
-    }
-    return problem_dense(&convention, task->storage, task->param, rows, hidden);
+    return problem_dense(&task->convention, task->storage, task->param,
+                         shape ? shape->rows : CALL_ROWS, shape ? shape->hidden : CALL_HIDDEN);
 }
 
 size_t conformance_elements(const conformance_task *task)
@@ -371,9 +187,6 @@ void conformance_prepare(row_judge *judge, const conformance_task *task, conform
             call.problem.rows = shape->rows < PLAIN_ROWS ? shape->rows : PLAIN_ROWS;
             judge_block_generate(judge, &one->block, call, "normal", NULL, 0);
             break;
-        case CHECK_EXACT:
-            make_exact(judge, task, i, &one->block);
-            break;
         default:
             call_allocate(&made->memory, &call, false);
             input_call("normal", NULL, &call, judge->settings.seed, 0);
@@ -456,7 +269,7 @@ static void examine_plain(row_judge *judge, const struct shape *shape, const jud
             judge->bounds[row] = judge->bounds[row % head->rows];
         judge_rows(judge, &shown, judge->computed, &kind, &findings);
         judge_measure(judge, head, judge->computed, has_bound, false, judgement);
-        judge_conclude(judge, head, has_bound, &findings, judgement);
+        judge_conclude(judge, head, &kind, &findings, judgement);
         judgement->output_hash = hash_bytes(HASH_START, judge->computed, judge_bytes(head));
     }
     arena_free(&shown.memory);
@@ -502,8 +315,6 @@ static void run_blocks(row_judge *judge, const conformance_blocks *blocks,
         one.verdict.kind = VERDICT_PASS;
         if (shape && shape->step == 0)
             examine_plain(judge, shape, &asked->block, kernel, &one);
-        else if (blocks->task.check == CHECK_EXACT)
-            examine_exact(judge, &asked->block, i, kernel, &one);
         else
             examine_calls(judge, asked, kernel, &one);
         if (asked->period) { /* the row's number in the tensor, for that among those looked at */

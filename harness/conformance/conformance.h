@@ -24,7 +24,6 @@ typedef enum conformance_check {
     CHECK_COMBINATIONS, /* the covering array (problems.h) */
     CHECK_LARGE,        /* rows beyond 2^23, elements beyond 2^32 (worker/protocol.h) */
     CHECK_GROWTH,       /* memory and files that 75,000 calls keep (worker/child/stress.c) */
-    CHECK_EXACT,        /* for kernels that claim correct rounding: the bits of 100,000 elements */
     CHECK_COUNT,
 } conformance_check;
 

@@ -90,7 +90,7 @@ static void ask_once(covering_run *run, const combination *asked, const judge_bl
             judge_statistics(judge, block, row, &kind, &findings);
         find_statistics(run, block, order.layout.outputs, &findings);
         judge_measure(judge, &head, judge->computed, run->has_bound, false, judgement);
-        judge_conclude(judge, &head, run->has_bound, &findings, judgement);
+        judge_conclude(judge, &head, &kind, &findings, judgement);
         judgement->output_hash = hash_bytes(HASH_START, judge->computed, judge_bytes(block));
         for (size_t row = 0; combination_is_even(asked) && row < head.rows / 2; row++) {
             metrics_row judged = judge_metrics_row(&head, row);

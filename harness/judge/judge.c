@@ -706,14 +706,23 @@ void judge_measure(row_judge *judge, const judge_block *block, const void *compu
     metrics_gather_destroy(all);
 }
 
-void judge_conclude(const row_judge *judge, const judge_block *block, bool has_bound,
+void judge_conclude(const row_judge *judge, const judge_block *block, const judged_kind *kind,
                     row_findings *findings, case_judgement *judgement)
 {
-    double limit = judge->settings.max_row_ulp;
-    double found = judgement->metrics.row_ulp_max;
-    if (found > limit)
-        judge_find(findings, VERDICT_INACCURATE, "row_ulp %.4g is above --max-row-ulp %g", found,
-                   limit);
+    /* Statistics are within half an ULP, less what the exact ones, which are doubles here, may be off. */
+    static const double half = 0.5 + 1e-6;
+    const double limit = judge->settings.max_row_ulp;
+    const ln_metrics *found = &judgement->metrics;
+    const double off = fmax(0, fmax(found->mean_ulp_max, found->rstd_ulp_max));
+    if (found->row_ulp_max > limit)
+        judge_find(findings, VERDICT_INACCURATE, "row_ulp %.4g is above --max-row-ulp %g",
+                   found->row_ulp_max, limit);
+    if (kind->correctly_rounded && (found->correctly_rounded < 1 || off > half))
+        judge_find(
+            findings, VERDICT_INACCURATE,
+            "not correctly rounded, as it claims to be: %.6g %% of y is, and mean and rstd are "
+            "up to %.6g ULP off",
+            100 * found->correctly_rounded, off);
     /* Where a kernel claims nothing and not one digit is right (an error of half the row's scale or
      * more), "right" would mislead: it is a limit. */
     for (size_t row = 0; row < block->rows; row++) {
@@ -727,7 +736,7 @@ void judge_conclude(const row_judge *judge, const judge_block *block, bool has_b
     if (findings->verdict.kind != VERDICT_PASS || findings->unclaimed == 0)
         return;
     judgement->verdict.kind = VERDICT_PASS_NO_BOUND;
-    if (has_bound)
+    if (kind->has_bound)
         snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail,
                  "no bound for %zu of %zu rows", findings->unclaimed, block->rows);
 }
@@ -740,7 +749,7 @@ void judge_call(row_judge *judge, const judge_block *block, const void *computed
     for (size_t row = 0; statistics && row < block->rows; row++)
         judge_statistics(judge, block, row, kind, findings);
     judge_measure(judge, block, computed, kind->has_bound, false, judgement);
-    judge_conclude(judge, block, kind->has_bound, findings, judgement);
+    judge_conclude(judge, block, kind, findings, judgement);
 }
 
 void judge_output(row_judge *judge, const judge_block *block, const void *computed,

@@ -228,8 +228,9 @@ void judge_output(row_judge *judge, const judge_block *block, const void *comput
 typedef struct judged_kind {
     bool has_bound;
     bool flushes;
-    ln_type accumulator; /* the type by which its sums are judged */
-    ln_type given;       /* the type in which it writes statistics */
+    bool correctly_rounded; /* it claims to be, with mean and rstd (LN_TRAIT_CORRECTLY_ROUNDED) */
+    ln_type accumulator;    /* the type by which its sums are judged */
+    ln_type given;          /* the type in which it writes statistics */
 } judged_kind;
 
 /* For an output of an unknown kernel: the usual accumulator of the type. */
@@ -270,7 +271,7 @@ void judge_statistics(row_judge *judge, const judge_block *block, size_t row,
 /* Computes the metrics of all rows, and those of each row in judge->by_row. */
 void judge_measure(row_judge *judge, const judge_block *block, const void *computed, bool has_bound,
                    bool has_statistics, case_judgement *judgement);
-void judge_conclude(const row_judge *judge, const judge_block *block, bool has_bound,
+void judge_conclude(const row_judge *judge, const judge_block *block, const judged_kind *kind,
                     row_findings *findings, case_judgement *judgement);
 /* Judges all rows of the output of one call, with or without its statistics, and sets the verdict. */
 void judge_call(row_judge *judge, const judge_block *block, const void *computed,

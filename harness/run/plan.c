@@ -240,8 +240,7 @@ bool group_takes(const accuracy_group *group, const kernel_entry *kernel)
     bool is_call = strcmp(kernel->facts.role, KERNEL_ROLE_CALL) == 0;
     bool asked =
         !group->check || is_call || group->for_ours || strcmp(kernel->source, "builtin") != 0;
-    return asked && (kernel->facts.traits & group->traits) == group->traits &&
-           takes(kernel, group->convention.operation, group->dtype, group->param);
+    return asked && takes(kernel, group->convention.operation, group->dtype, group->param);
 }
 
 /* Whether an earlier line of our table stands for this one in the smaller plans: of lines that

@@ -40,8 +40,7 @@ typedef struct accuracy_group {
     size_t rows, distinct, hidden;        /* after `distinct` rows the first ones are repeated */
     size_t elements;                      /* to estimate the time left */
     const struct conformance_task *check; /* NULL: rows of the input */
-    bool for_ours;                        /* a check of lnbench's own kernels too... */
-    unsigned traits;                      /* ...if they have these traits */
+    bool for_ours;                        /* a check of lnbench's own kernels too */
 } accuracy_group;
 
 /* One shape that is timed for every kernel of these types and for the copies, on a judged block of rows. */

@@ -169,8 +169,7 @@ static bool add_pack(case_plan *plan, conformance_check check, size_t pack)
     *kept = task;
     made->check = kept;
     made->elements = conformance_elements(&task);
-    made->for_ours = plan->full || check == CHECK_EXACT;
-    made->traits = check == CHECK_EXACT ? LN_TRAIT_CORRECTLY_ROUNDED : 0;
+    made->for_ours = plan->full;
     for (size_t i = 0; i < plan->kernel_count; i++)
         if (group_takes(made, plan->kernels[i]))
             return true;
@@ -190,8 +189,6 @@ void session_add_checks(case_plan *plan)
             continue;
         plan->adding.operation = (ln_operation)kind;
         for (int next = 0; plan_next_types(plan, &next);) {
-            if (!plan->quick)
-                add_pack(plan, CHECK_EXACT, 0);
             /* The array is made where a kernel is asked for it. */
             if (!add_pack(plan, CHECK_GROWTH, 0))
                 continue;

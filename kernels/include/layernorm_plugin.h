@@ -59,7 +59,7 @@ typedef enum ln_trait {
     LN_TRAIT_ISA_REPRODUCIBLE = 1u << 6,
     LN_TRAIT_NO_RESIDUAL = 1u << 7, /* x is taken as it is: residual must be NULL */
     /* Each output is the exact value rounded once, mean and rstd to f32 (LN_ACCURACY_EXACT in
-     * layernorm.h): a claim that `lnbench run` checks in its default and full plans. */
+     * layernorm.h): a claim that lnbench checks in every case. */
     LN_TRAIT_CORRECTLY_ROUNDED = 1u << 8,
     /* Of a plugin with set_threads() whose kernels do not all have threads of their own: this one
      * has. Where no kernel says so, all have. */

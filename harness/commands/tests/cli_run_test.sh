@@ -244,18 +244,6 @@ accepted "certified" 0 run --all --only accuracy --kernels two_pass_f32_scalar -
     --conventions eps=0,affine=vector --no-charts --db certified.db
 check "certified: by what" has out '^certified  [0-9]+ elements: .*[0-9]+ by exact comparison'
 
-# ---- run checks kernels that claim to be correctly rounded, in every plan but the quick one.
-exact=exact_certified_grouped_f32_scalar
-accepted "a run" 0 run --only accuracy --db e.db --no-charts --kernels $exact,naive_f32_scalar --shapes 4x64 \
-    --inputs normal --conventions torch
-"$binaries/run_sql" e.db "SELECT kernel || ' ' || verdict FROM judged WHERE input = 'exact'" >verdicts
-check "a run: the kernel that claims it is right" is "$(cat verdicts)" "$exact pass"
-accepted "replay" 0 replay --db e.db --case \
-    "$("$binaries/run_sql" e.db "SELECT min(case_id) FROM judged WHERE input = 'exact'" | tail -n 1)"
-check "replay: the check too" has out '^case [0-9]+: exact .* yes '
-accepted "the quick plan" 0 run --dry-run --json --plan quick --kernels $exact
-check "the quick plan: no such check" hasnt out '"exact"'
-
 # ---- Long rows about a pivot keep what `fast` promises where no peer was judged, a row ULP of 16
 # (tools/class.sql), on the families whose roundings go one way: one large element among the first or
 # anywhere, many zeros, few different values.
