@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "conformance/conformance.h"
 #include "domain/operation.h"
+#include "exact/scale.h"
 #include "inputs/inputs.h"
 #include "metrics/storage.h"
 #include <math.h>
@@ -21,11 +22,6 @@ uint32_t hunt_draw(hunt_random *random)
         random->left = 4;
     }
     return random->words[--random->left];
-}
-
-static size_t draw_column(hunt_random *random, size_t hidden)
-{
-    return hunt_draw(random) % hidden;
 }
 
 /* A row under change. */
@@ -68,19 +64,19 @@ static void change_bits(const changing *row, size_t i, unsigned flipped, int ste
         memcpy(element, &bits, size);
 }
 
-/* p of the type: parts of an element below 2^-p are none. */
-static unsigned precision_of(ln_type type)
+/* A power of two that is drawn: what lies further below an element is no part of its precision. */
+static double part_of(ln_type type, uint32_t drawn)
 {
-    return type == LN_F32 ? 24 : type == LN_F64 ? 53 : type == LN_BF16 ? 8 : 11;
+    return ldexp(1, -(int)((drawn >> 16) % (unsigned)format_of(type).precision));
 }
 
 /* One element. */
 static void move_element(hunt_random *random, const changing *row)
 {
     enum { NO_BIT = 64 };
-    size_t i = draw_column(random, row->hidden), j = draw_column(random, row->hidden);
+    size_t i = hunt_draw(random) % row->hidden, j = hunt_draw(random) % row->hidden;
     uint32_t drawn = hunt_draw(random);
-    double sign = drawn & 0x100 ? 1 : -1;
+    double sign = drawn & 0x100 ? 1 : -1, part = part_of(row->type, drawn);
     switch (drawn % 8) {
     case 0:
         change_bits(row, i, (drawn >> 16) % (8 * (unsigned)dtype_size(row->type)), 0);
@@ -105,9 +101,7 @@ static void move_element(hunt_random *random, const changing *row)
         put_element(row, i, at(row, i) * (drawn & 0x100 ? 2 : 0.5));
         break;
     default:
-        put_element(row, i,
-                    at(row, j) *
-                        (1 + sign * ldexp(1, -(int)((drawn >> 16) % precision_of(row->type)))));
+        put_element(row, i, at(row, j) * (1 + sign * part));
     }
 }
 
@@ -115,10 +109,9 @@ static void move_element(hunt_random *random, const changing *row)
 static void move_row(hunt_random *random, const changing *row)
 {
     size_t hidden = row->hidden;
-    size_t first = draw_column(random, hidden), second = draw_column(random, hidden);
+    size_t first = hunt_draw(random) % hidden, second = hunt_draw(random) % hidden;
     uint32_t drawn = hunt_draw(random);
-    double sign = drawn & 0x100 ? 1 : -1;
-    double part = ldexp(1, -(int)((drawn >> 16) % precision_of(row->type)));
+    double sign = drawn & 0x100 ? 1 : -1, part = part_of(row->type, drawn);
     size_t length = 1 + second % 16;
     switch (drawn % 4) {
     case 0: { /* shift by a part of some element */

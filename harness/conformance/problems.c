@@ -5,6 +5,7 @@
 #include "conformance/problems.h"
 #include "domain/operation.h"
 #include "inputs/inputs.h"
+#include "judge/judging.h"
 #include "metrics/storage.h"
 #include <math.h>
 #include <stdio.h>
@@ -376,7 +377,7 @@ static void store_special(ln_type type, void *tensor, size_t at, uint64_t which)
 /* 2/5 of the largest number: what lies 2.5 deviations off overflows. */
 static double overflowing(ln_type storage)
 {
-    return 0.8 * (storage == LN_F64 ? 0x1p1023 : storage == LN_F16 ? 0x1p15 : 0x1p127);
+    return 0.8 * largest_power(storage);
 }
 
 /* What rows of a spread of 1 are multiplied with. */

@@ -571,15 +571,11 @@ void tensor_same_shape(const tensor_array *x, const tensor_array *other, const c
 void tensor_has_rows(const tensor_array *array, const char *path)
 {
     char shape[128];
-    if (array->dimensions == 0)
+    if (array->dimensions == 0 || array->elements == 0)
         die(EXIT_CODE_USAGE,
-            "%s: a single number, without axes (shape ()): expected at least one row, such as "
-            "shape (1, 768)",
-            path);
-    if (array->elements == 0)
-        die(EXIT_CODE_USAGE,
-            "%s: shape %s has no elements: expected at least one row of at least one", path,
-            tensor_shape_text(array, shape));
+            "%s: shape %s has no rows or no elements: expected at least one of each, such as (1, "
+            "768)",
+            path, tensor_shape_text(array, shape));
 }
 
 /* Where the elements of a row of x find theirs of the parameter; along an axis of which it has one element for

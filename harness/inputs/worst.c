@@ -40,19 +40,13 @@ void worst_row_keep(arena *memory, worst_row *row)
                                     worst_row_bytes(row, i));
 }
 
-/* The bits of a NaN: 4, 8 or 16 hex digits. */
-static int nan_digits(ln_type type)
-{
-    return 2 * (int)dtype_size(type);
-}
-
 void hex_float_format(ln_type type, const void *values, size_t i, char buffer[HEX_FLOAT_LENGTH])
 {
     double value = storage_load(type, values, i);
     uint64_t bits = 0;
     memcpy(&bits, (const char *)values + i * dtype_size(type), dtype_size(type));
     if (isnan(value))
-        snprintf(buffer, HEX_FLOAT_LENGTH, "nan:%0*llx", nan_digits(type),
+        snprintf(buffer, HEX_FLOAT_LENGTH, "nan:%0*llx", 2 * (int)dtype_size(type),
                  (unsigned long long)bits);
     else
         number_print(buffer, HEX_FLOAT_LENGTH, "%a", value);
@@ -66,7 +60,7 @@ bool hex_float_parse(const char *text, ln_type type, void *values, size_t i)
     if (strncmp(text, "nan:", 4) == 0) {
         const uint64_t bits = strtoull(text + 4, &end, 16);
         memcpy((char *)values + i * dtype_size(type), &bits, dtype_size(type));
-        return strspn(text + 4, "0123456789abcdef") == (size_t)nan_digits(type) && *end == '\0' &&
+        return strspn(text + 4, "0123456789abcdef") == 2 * dtype_size(type) && *end == '\0' &&
                isnan(storage_load(type, values, i));
     }
     if (strcmp(digits, "inf") == 0) {

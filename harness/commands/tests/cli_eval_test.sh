@@ -336,7 +336,7 @@ echo text >text.npy
     bad "no elements" 2 'none.npy.*no elements' --x none.npy $none
     bad "f8 that is no f32" 2 'tenths.npy \(--x\): element 0, 0\.1.* is not exact in f32, the kernel.s type' --x tenths.npy \
         --convention tinyllm --kernel two_pass_f32_scalar
-    bad "a number" 2 'number.npy: a single number, without axes' --x number.npy $none
+    bad "a number" 2 'number.npy: shape \(\) has no rows' --x number.npy $none
     bad "gamma with a NaN" 2 'nan.npy \(--gamma\): element 0 is nan: expected finite numbers' --x x.npy \
         --gamma nan.npy --beta beta.npy --reference
     bad "an axis of a family" 2 'leave out --axis' --input normal --axis 1 $none
