@@ -102,7 +102,7 @@ expect 4 'missing 2: b .*(new: not reached); c .*(only in base)' $compare all.db
 expect 4 'missing 1: b .*(base: not reached)' $compare half.db all.db
 expect 4 '^requested 2, compared 1, missing 1: b .*(both: not reached)$' $compare half.db half.db
 grep -q 'is not known' output && failed "what was asked for is known"
-expect 0 'what either requested is not known' $compare all.db all.db
+expect 0 'does not store what was requested' $compare all.db all.db
 make never untimed=k
 expect 4 '^not comparable: nothing was compared$' $compare never.db never.db --only speed --allow-missing
 
@@ -219,9 +219,9 @@ bad 'no such table'
 alter "UPDATE runs SET origin = 'o'" "UPDATE judgements SET verdict = 'splendid'"
 refused "bad.db.*"'CHECK constraint failed' import bad.db --db a.db
 alter "UPDATE runs SET origin = 'o'" "UPDATE cases SET cell = 99 WHERE id = 1"
-refused "bad.db.*"'rows belong to none' import bad.db --db a.db
+refused "bad.db.*"'has rows of no run' import bad.db --db a.db
 alter "UPDATE runs SET origin = 'o'" "INSERT INTO tensors (hash, bits) VALUES (1, x'00')"
-refused "bad.db.*"'a tensor has another hash' import bad.db --db a.db
+refused "bad.db.*"'the hash of a tensor does not match' import bad.db --db a.db
 last=9223372036854775807 # the largest that there is: numbers of the next import would be larger
 alter "UPDATE runs SET origin = 'o'" "UPDATE cells SET id = $last WHERE id = 1" "UPDATE cases SET cell = $last WHERE cell = 1"
 refused "bad.db: a row has too large a number" import bad.db --db a.db
