@@ -87,12 +87,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
     char *text = answer.text;
     answer =
         (worker_reply){.kind = REPLY_FAILED, .verdict = VERDICT_CRASHED, .count = running_entry};
-    snprintf(text, sizeof answer.text, "SIG%s",
-             number == SIGSEGV  ? "SEGV"
-             : number == SIGBUS ? "BUS"
-             : number == SIGILL ? "ILL"
-             : number == SIGFPE ? "FPE"
-                                : "ABRT");
+    snprintf(text, sizeof answer.text, "SIG%s", sigabbrev_np(number));
     if (number == SIGSEGV || number == SIGBUS)
         guard_find(info->si_addr, text, sizeof answer.text, &answer.verdict);
     const size_t length = strlen(text);

@@ -33,7 +33,7 @@ typedef struct process_growth {
 
 /* What must not grow from call to call: counts near the first call and, of memory, once it settled. */
 typedef struct growth_watch {
-    process_growth begun, settled;
+    process_growth begun, settled, now;
     size_t calls; /* since it settled */
 } growth_watch;
 
@@ -66,25 +66,24 @@ static void take_growth(process_growth *growth)
 static bool growth_is_little(growth_watch *watch)
 {
     enum { FEW = 8, FEW_BYTES = 16 << 20, LOOKS = 20 };
-    const process_growth *begun = &watch->begun;
-    process_growth now;
-    take_growth(&now);
+    const process_growth *begun = &watch->begun, *now = &watch->now;
+    take_growth(&watch->now);
     if (begun->threads == 0) {
-        watch->begun = now;
+        watch->begun = *now;
         return true;
     }
     size_t few = FEW + (size_t)sysconf(_SC_NPROCESSORS_CONF);
-    for (int look = 0; look < LOOKS && now.threads > begun->threads + few; look++) {
+    for (int look = 0; look < LOOKS && now->threads > begun->threads + few; look++) {
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL); /* they may end by themselves */
-        take_growth(&now);
+        take_growth(&watch->now);
     }
     const struct {
         const char *what;
         size_t before, now, few;
     } counts[] = {
-        {"threads", begun->threads, now.threads, few},
-        {"file descriptors", begun->files, now.files, FEW},
-        {"bytes of mappings", begun->bytes, now.threads > begun->threads ? 0 : now.bytes,
+        {"threads", begun->threads, now->threads, few},
+        {"file descriptors", begun->files, now->files, FEW},
+        {"bytes of mappings", begun->bytes, now->threads > begun->threads ? 0 : now->bytes,
          FEW_BYTES},
     };
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
@@ -99,14 +98,12 @@ static bool growth_is_little(growth_watch *watch)
 static bool growth_end(growth_watch *watch)
 {
     enum { LEAST = 1 << 20, LEAST_A_CALL = 8 };
-    process_growth now;
     if (watch->begun.threads == 0)
         return true;
     if (!growth_is_little(watch))
         return false;
-    take_growth(&now);
-    size_t before = watch->settled.resident;
-    size_t kept = before > 0 && now.resident > before + LEAST ? now.resident - before : 0;
+    const size_t before = watch->settled.resident, now = watch->now.resident;
+    const size_t kept = before > 0 && now > before + LEAST ? now - before : 0;
     return kept <= LEAST_A_CALL * watch->calls ||
            order_fails(VERDICT_STATE_CHANGED, "each call keeps %.0f bytes of memory",
                        (double)kept / (double)watch->calls);

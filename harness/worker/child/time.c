@@ -17,7 +17,6 @@
 #include "hayai_benchmark.h"
 #include "worker/child/internal.h"
 #include <errno.h>
-#include <limits.h>
 #include <link.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -341,15 +340,16 @@ static void fill_slots(int input)
 }
 
 /* Every slot of x holds this input; nobody may write to it, but in place, where the next call takes it away. */
-static bool fill_input(int input)
+static void fill_input(int input)
 {
     if (group.filled == input)
-        return true;
+        return;
     if (group.x.read_only && !guard_protect(&group.x, false))
-        return false;
+        worker_out_of_memory(0);
     fill_slots(input);
     group.filled = group.in_place ? -1 : input;
-    return group.in_place || guard_protect(&group.x, true);
+    if (!group.in_place && !guard_protect(&group.x, true))
+        worker_out_of_memory(0);
 }
 
 static void call_once(const timed_entry *entry, const ln_tensors *tensors)
@@ -587,10 +587,7 @@ static void time_entry(hayai_state *state, void *context)
     /* From round to round the other one, so that an answer kept from the last call is seen, and for all
      * entries of a round the same: in DRAM, filling x costs more than a call. */
     int input = (int)((unsigned)group.first + entry->rounds) & 1;
-    if (!fill_input(input)) {
-        order_fails(VERDICT_MISSING, "the protection of x could not be changed");
-        worker_end_with_answer();
-    }
+    fill_input(input);
     thread_state own, before;
     long distance;
     floating_point_read(&own);
@@ -670,8 +667,7 @@ void worker_time_entry(const work_order *order)
                                   : (void (*)(void))entry->roof,
                     splitmix64(&group.choice));
     hayai_benchmark *added;
-    const bool found = order->iterations > 0 && order->iterations <= INT64_MAX;
-    const bool fewer = order->repetitions > 0 && order->repetitions <= INT_MAX;
+    const bool found = order->iterations > 0, fewer = order->repetitions > 0;
     if (hayai_suite_add(group.suite, entry->name, time_entry, entry, &added) != HAYAI_OK ||
         (group.in_place && hayai_benchmark_use_manual_time(added) != HAYAI_OK) ||
         (found && hayai_benchmark_iterations(added, (int64_t)order->iterations) != HAYAI_OK) ||
