@@ -23,13 +23,15 @@ typedef struct history_options {
     bool all;
 } history_options;
 
-/* A row a point, the nth of its series: ?1 the names of kernels that are wanted, ?2 conventions, ?3 shapes, ?4 inputs, ?5 cache states: arrays in
+/* A row a point, the nth of its series: ?1 names, labels and patterns of the kernels that are wanted, ?2 conventions, ?3 shapes, ?4 inputs, ?5 cache states: arrays in
  * JSON, of which an empty one narrows nothing. The first %s is the value, the others its interval. Series stand in the order of
  * their first points, and so do machines. */
 static const char points_sql[] =
     "CREATE TEMP TABLE point AS WITH wanted AS MATERIALIZED ("
-    " SELECT name FROM (SELECT name FROM kernels UNION VALUES ('copy'), ('copy_nt'), ('copy_rep'))"
-    " WHERE ?1 = '[]' OR EXISTS (SELECT 1 FROM json_each(?1) WHERE kernel_matches(value, name))),"
+    " SELECT name FROM (SELECT name, '' AS version FROM kernels UNION SELECT name, descriptor ->> "
+    "'$.version' FROM kernels WHERE role = 'peer' UNION VALUES ('copy', ''), ('copy_nt', ''), "
+    "('copy_rep', '')) WHERE ?1 = '[]' OR EXISTS (SELECT 1 FROM json_each(?1) WHERE "
+    "kernel_matches(value, name) OR value = version)),"
     "own AS MATERIALIZED ("
     " SELECT id, started,"
     "  coalesce((SELECT substr(value, 1, 40) FROM facts WHERE run = runs.id AND name = "
@@ -143,18 +145,12 @@ static void load(result_store *store, const history_options *options)
 {
     char value[96], *json[5];
     measure of;
-    word_list kernels = {0};
     text_buffer sql = {0};
     find_measure(options->measure, &of, value);
-    stored_table latest =
-        store_ask(store, "SELECT id FROM runs ORDER BY started DESC, id DESC LIMIT 1", "");
-    int64_t run = table_whole(&latest, 0, "id");
-    stored_table_free(&latest);
-    if (run == 0)
+    if (store_latest_run(store) == 0)
         die(EXIT_CODE_ENVIRONMENT,
             "the store holds no run yet: lnbench run makes one, lnbench import takes one");
-    store_kernel_words(store, run, &options->kernels, &kernels);
-    const word_list *const lists[] = {&kernels, &options->conventions, &options->shapes,
+    const word_list *const lists[] = {&options->kernels, &options->conventions, &options->shapes,
                                       &options->inputs, &options->caches};
     for (size_t i = 0; i < 5; i++) {
         json_t *array = list_words(lists[i]);
@@ -168,7 +164,6 @@ static void load(result_store *store, const history_options *options)
     for (size_t i = 0; i < 5; i++)
         free(json[i]);
     text_free(&sql);
-    word_list_free(&kernels);
     store_script(store, segments_sql);
     stored_table points =
         store_ask(store, "SELECT series, value FROM point ORDER BY series, nth", "");

@@ -98,17 +98,6 @@ void kernel_words_check(const kernel_list *kernels, const word_list *words)
     }
 }
 
-void kernel_words_named(const kernel_list *kernels, const word_list *words, word_list *names)
-{
-    for (size_t i = 0; i < words->count; i++) {
-        const word_meaning meaning = meaning_of(kernels, words->words[i]);
-        if (meaning.others == 0 && meaning.labels > 1)
-            die_of_word(kernels, words->words[i], meaning.labels);
-        bool label = meaning.others == 0 && meaning.labels == 1;
-        word_list_add(names, label ? meaning.one->facts.name : words->words[i]);
-    }
-}
-
 const char *kernel_words_convention(const kernel_list *kernels, const word_list *words,
                                     const char *given)
 {

@@ -56,9 +56,6 @@ const kernel_entry *kernel_find(const kernel_list *kernels, const char *word);
 const kernel_entry *kernel_meant(const kernel_list *kernels, const char *word);
 /* Ends the program in the same way if a word means no kernel, or is the label of several. */
 void kernel_words_check(const kernel_list *kernels, const word_list *words);
-/* Adds to `names` each word with labels replaced by the names of their kernels; names, patterns and unknown words stay.
- * A label of several kernels ends the program (2). */
-void kernel_words_named(const kernel_list *kernels, const word_list *words, word_list *names);
 /* The given convention, or else the first preset of the operation of the kernels that the words mean (of several
  * operations, the first). A convention that none of these kernels computes ends the program (2). */
 const char *kernel_words_convention(const kernel_list *kernels, const word_list *words,

@@ -37,24 +37,6 @@ bool view_next_part(const run_view *whole, run_view *part)
     return true;
 }
 
-void store_kernel_words(result_store *store, int64_t run, const word_list *words, word_list *names)
-{
-    stored_table stored =
-        store_ask(store,
-                  "SELECT name, descriptor ->> '$.version' AS version FROM kernels WHERE run = ?1 "
-                  "ORDER BY id",
-                  "i", run);
-    kernel_list list = {.kernels = allocate_zeroed(stored.rows + 1, sizeof *list.kernels)};
-    for (size_t i = 0; i < stored.rows; i++) {
-        kernel_entry *kernel = &list.kernels[list.count++];
-        text_copy(kernel->facts.name, NAME_MAX_LENGTH, table_text(&stored, i, "name"));
-        text_copy(kernel->version, sizeof kernel->version, table_text(&stored, i, "version"));
-    }
-    kernel_words_named(&list, words, names);
-    free(list.kernels);
-    stored_table_free(&stored);
-}
-
 void view_free(run_view *view)
 {
     machine_free(&view->machine);

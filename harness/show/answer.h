@@ -29,8 +29,6 @@ typedef struct run_view {
     unsigned others;         /* in a part: a bit for each other operation of the run */
 } run_view;
 
-/* kernel_words_named() for the kernels of a run; free the names with word_list_free(). */
-void store_kernel_words(result_store *store, int64_t run, const word_list *words, word_list *names);
 /* Steps through the parts of a view: each has the kernels of one operation, which are ranked among themselves. A part
  * borrows its data from the whole. A run without kernels is one part. False: there are no more.
  *
