@@ -18,12 +18,7 @@ const char *const output_format_names[OUTPUT_FORMAT_COUNT] = {
 void output_choose(output_file *output, const char *given)
 {
     const char *const *names = output_format_names;
-    size_t format = word_find(given ? given : "json", names, OUTPUT_FORMATS_OF_ALL);
-    if (format == OUTPUT_FORMATS_OF_ALL) {
-        char meant[MEANT_LENGTH];
-        die(EXIT_CODE_USAGE, "--format %.60s%s: choose " OUTPUT_FORMATS, given,
-            did_you_mean(given, names, OUTPUT_FORMATS_OF_ALL, meant));
-    }
+    size_t format = word_chosen("format", given ? given : "json", names, OUTPUT_FORMATS_OF_ALL);
     /* --json beside another --format, in whichever order */
     if (output->chosen && (output_format)format != output->format &&
         (!given || output->format == OUTPUT_JSON))

@@ -219,6 +219,17 @@ size_t word_find(const char *word, const char *const *words, size_t count)
     return i;
 }
 
+size_t word_chosen(const char *option, const char *given, const char *const *words, size_t count)
+{
+    const size_t found = word_find(given, words, count);
+    text_buffer all = {0};
+    for (size_t i = 0; found == count && i < count; i++)
+        text_format(&all, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : " or ", words[i]);
+    if (found == count)
+        die(EXIT_CODE_USAGE, "invalid --%s '%.60s': choose %s", option, given, all.bytes);
+    return found;
+}
+
 bool word_is_in(const char *word, const char *const *words, size_t count)
 {
     return word_find(word, words, count) < count;

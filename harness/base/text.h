@@ -62,6 +62,8 @@ const char *number_short(double value, char buffer[16]);
 #define WORDS(array) (array), sizeof(array) / sizeof *(array)
 bool word_is_in(const char *word, const char *const *words, size_t count);
 size_t word_find(const char *word, const char *const *words, size_t count);
+/* Where the word of an option is among its choices; another one ends the program (2) with a line that lists them. */
+size_t word_chosen(const char *option, const char *given, const char *const *words, size_t count);
 
 /* The word nearest to `given` (Damerau-Levenshtein distance); NULL if none is near. */
 const char *nearest_word(const char *given, const char *const *words, size_t count);

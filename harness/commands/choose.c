@@ -114,16 +114,11 @@ static recommend_wanted read_budget(const choosing *all)
     const char *type = options->dtype                ? options->dtype
                        : all->model && model_dtype() ? model_dtype()
                                                      : "f32";
-    ln_type param;
     char threads[16], offset[64];
-    if (!dtype_from_name(type, &at->dtype))
-        die(EXIT_CODE_USAGE, "invalid --dtypes '%.60s': choose f32, f64, bf16 or f16", type);
-    if (request->param && !dtype_from_name(request->param, &param))
-        die(EXIT_CODE_USAGE, "invalid --param '%.60s': choose f32, f64, bf16 or f16",
-            request->param);
-    if (!cache_from_name(options->cache, &at->cache))
-        die(EXIT_CODE_USAGE, "invalid --cache '%.60s': choose hot, cold, in-place or read",
-            options->cache);
+    at->dtype = (ln_type)word_chosen("dtypes", type, WORDS(dtype_names));
+    if (request->param)
+        word_chosen("param", request->param, WORDS(dtype_names));
+    at->cache = (cache_state)word_chosen("cache", options->cache, WORDS(cache_names));
     if (options->threads < 1 || options->threads > 4096)
         die(EXIT_CODE_USAGE, "invalid --threads %llu: choose a number from 1 to 4096",
             (unsigned long long)options->threads);

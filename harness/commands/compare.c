@@ -81,21 +81,16 @@ static output_format comparison_read_options(const comparison_options *options,
     settings->confidence = options->confidence;
     settings->all = options->all;
     settings->allow_missing = options->allow_missing;
-    settings->speed = settings->accuracy = true;
+    static const char *const halves[] = {"speed", "accuracy"};
+    const size_t half = options->only ? word_chosen("only", options->only, WORDS(halves)) : 2;
+    settings->speed = half != 1;
+    settings->accuracy = half != 0;
     if (!(options->confidence >= 0.5 && options->confidence <= 0.9999))
         die(EXIT_CODE_USAGE, "invalid --confidence %g: choose 0.5 to 0.9999, such as 0.99",
             options->confidence);
-    if (options->only) {
-        settings->speed = strcmp(options->only, "speed") == 0;
-        settings->accuracy = strcmp(options->only, "accuracy") == 0;
-        if (!settings->speed && !settings->accuracy)
-            die(EXIT_CODE_USAGE, "invalid --only '%.60s': choose speed or accuracy", options->only);
-    }
     settings->threshold = parse_threshold(options->threshold);
-    settings->gate = (accuracy_gate)word_find(options->gate, WORDS(accuracy_gate_names));
-    if (settings->gate > GATE_BOUND)
-        die(EXIT_CODE_USAGE, "invalid --accuracy '%.60s': choose exact, no-worse or bound",
-            options->gate);
+    settings->gate =
+        (accuracy_gate)word_chosen("accuracy", options->gate, WORDS(accuracy_gate_names));
     const output_format format = parse_format("--format", named, strlen(named));
     settings->every_pair = format >= OUTPUT_JSON;
     settings->json = format == OUTPUT_JSON;

@@ -524,7 +524,6 @@ static void check_options(const eval_options *options)
 {
     const int ways =
         (options->kernel != NULL) + options->reference + (options->paths[ROLE_Y] != NULL);
-    ln_type type;
     bool any = false;
     for (size_t i = 0; i < GRADIENTS; i++)
         any |= options->paths[FILE_GRADIENTS + i] != NULL;
@@ -544,9 +543,8 @@ static void check_options(const eval_options *options)
                 "--inputs generates all tensors: leave out gamma, beta, residual and y");
     if (ways != 1 && !any)
         die(EXIT_CODE_USAGE, "choose one of --kernels NAME, --reference, --y FILE and --dy FILE");
-    if (options->dtype && !dtype_from_name(options->dtype, &type))
-        die(EXIT_CODE_USAGE, "invalid --dtypes '%.60s': choose f32, f64, bf16 or f16",
-            options->dtype);
+    if (options->dtype)
+        word_chosen("dtypes", options->dtype, WORDS(dtype_names));
 }
 
 static exit_code run_eval(void *context, const cli_call *call)

@@ -22,6 +22,15 @@ bool operation_from_name(const char *name, ln_operation *kind)
     return false;
 }
 
+unsigned operations_parse(const char *name)
+{
+    const char *names[OPERATIONS + 1];
+    for (size_t i = 0; i <= OPERATIONS; i++)
+        names[i] = i < OPERATIONS ? operations[i]->name : "all";
+    const size_t found = name ? word_chosen("operation", name, names, OPERATIONS + 1) : 0;
+    return found == OPERATIONS ? OPERATION_BIT(OPERATIONS) - 1 : OPERATION_BIT(found);
+}
+
 double call_bytes(const operation *what, size_t rows, size_t hidden, ln_type dtype)
 {
     double tables = 0;
@@ -195,20 +204,6 @@ static const char *choices(const char *before, const char *mark, const char *con
                                                     : ", ",
                                    mark, words[i]);
     return buffer;
-}
-
-unsigned operations_parse(const char *name)
-{
-    const char *names[OPERATIONS + 1];
-    char meant[MEANT_LENGTH], all[CHOICES_LENGTH];
-    for (size_t i = 0; i <= OPERATIONS; i++)
-        names[i] = i < OPERATIONS ? operations[i]->name : "all";
-    const size_t found = name ? word_find(name, names, OPERATIONS + 1) : 0;
-    if (found > OPERATIONS)
-        die(EXIT_CODE_USAGE, "unknown operation '%.60s'%s%s", name,
-            did_you_mean(name, names, OPERATIONS + 1, meant),
-            choices(": choose ", "", names, OPERATIONS + 1, all));
-    return found == OPERATIONS ? OPERATION_BIT(OPERATIONS) - 1 : OPERATION_BIT(found);
 }
 
 /* "convention '...': WHAT 'PART' ...": every error of a list names the list and the part. */

@@ -95,35 +95,20 @@ static void add_threads(const char *given, resolved_plan *resolved)
     resolved->threads[resolved->thread_count++] = (unsigned)threads;
 }
 
-/* The index of an option's word among those that there are. */
-static int word_or_die(const char *option, const char *given, const char *const *words,
-                       const char *expected)
-{
-    for (int i = 0; words[i]; i++)
-        if (strcmp(given, words[i]) == 0)
-            return i;
-    die(EXIT_CODE_USAGE, "invalid --%s '%.60s': choose %s", option, given, expected);
-}
-
 /* Reads every option that is a word or a number, once, so that what follows has values. */
 static void resolve_options(resolved_plan *resolved)
 {
-    static const char *const plans[] = {"quick", "full", "default", NULL};
-    static const char *const halves[] = {"speed", "accuracy", NULL};
+    static const char *const plans[] = {"quick", "default", "full"};
+    static const char *const halves[] = {"speed", "accuracy"};
     const plan_request *request = resolved->request;
-    const int plan = word_or_die("plan", request->name, plans, "quick, default or full");
-    const int half =
-        request->only ? word_or_die("only", request->only, halves, "speed or accuracy") : -1;
-    ln_type type;
-    cache_state state;
+    const size_t plan = word_chosen("plan", request->name, WORDS(plans));
+    const size_t half = request->only ? word_chosen("only", request->only, WORDS(halves)) : 2;
     resolved->quick = plan == 0;
-    resolved->full = plan == 1;
+    resolved->full = plan == 2;
     resolved->speed = half != 1;
     resolved->accuracy = half != 0;
     for (size_t i = 0; i < request->dtypes.count; i++)
-        if (!dtype_from_name(request->dtypes.words[i], &type))
-            die(EXIT_CODE_USAGE, "invalid --dtypes '%.60s': choose f32, f64, bf16 or f16",
-                request->dtypes.words[i]);
+        word_chosen("dtypes", request->dtypes.words[i], WORDS(dtype_names));
     for (size_t i = 0; i < request->threads.count; i++)
         add_threads(request->threads.words[i], resolved);
     if (request->threads.count == 0)
@@ -135,12 +120,8 @@ static void resolve_options(resolved_plan *resolved)
                                                                    : request->repetitions),
             MOST_SAMPLES);
     resolved->caches[CACHE_HOT] = request->caches.count == 0;
-    for (size_t i = 0; i < request->caches.count; i++) {
-        if (!cache_from_name(request->caches.words[i], &state))
-            die(EXIT_CODE_USAGE, "invalid --cache '%.60s': choose hot, cold, in-place or read",
-                request->caches.words[i]);
-        resolved->caches[state] = true;
-    }
+    for (size_t i = 0; i < request->caches.count; i++)
+        resolved->caches[word_chosen("cache", request->caches.words[i], WORDS(cache_names))] = true;
 }
 
 /* ---- conventions ---- */

@@ -45,10 +45,7 @@ exit_code view_exit_code(const run_view *view)
 result_order result_order_from_name(const char *name)
 {
     static const char *const names[] = {"speed", "error", "name"};
-    size_t found = word_find(name, WORDS(names));
-    if (found > ORDER_NAME)
-        die(EXIT_CODE_USAGE, "invalid --sort '%.60s' (choose speed, error or name)", name);
-    return (result_order)found;
+    return (result_order)word_chosen("sort", name, WORDS(names));
 }
 
 /* ---- which rows and columns ---- */

@@ -187,15 +187,10 @@ enum { FORMATS = sizeof formats / sizeof *formats };
 
 const export_format *export_format_named(const char *name)
 {
-    const char *names[FORMATS];
-    char meant[MEANT_LENGTH];
+    const char *names[FORMATS + 1] = {[FORMATS] = "db"}; /* which commands/export.c makes */
     for (size_t i = 0; i < FORMATS; i++)
         names[i] = formats[i].name;
-    size_t found = word_find(name, WORDS(names));
-    if (found < FORMATS)
-        return &formats[found];
     if (strcmp(name, "jsonl") == 0)
         die(EXIT_CODE_USAGE, "--format jsonl was removed: use --format db --out run.db");
-    die(EXIT_CODE_USAGE, "unknown export format '%s'%s: choose %s", name,
-        did_you_mean(name, WORDS(names), meant), "db" EXPORT_NAMES);
+    return &formats[word_chosen("format", name, WORDS(names))];
 }

@@ -59,7 +59,7 @@ for command in "list models" "list kernels" "list inputs" "list conventions" \
     run_it $command --json
     check "$command: --json is --format json" diff out json
 done
-refused "an unknown format" 2 'choose text\|markdown\|tsv\|csv\|json' list models --format xml
+refused "an unknown format" 2 'choose text, markdown, tsv, csv or json' list models --format xml
 refused "two formats" 2 'exclude each other' list models --format tsv --json
 
 # Terminals. `script` gives the program one.
