@@ -52,10 +52,9 @@ static inline void *allocate(size_t size)
 /* The memory is zeroed. */
 static inline void *allocate_zeroed(size_t count, size_t size)
 {
-    size_t bytes;
     void *place = calloc(count, size);
     if (!place)
-        memory_is_out(__builtin_mul_overflow(count, size, &bytes) ? SIZE_MAX : bytes);
+        memory_is_out(count * size);
     return place;
 }
 

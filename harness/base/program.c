@@ -284,7 +284,7 @@ child_end child_wait(pid_t child, double seconds, int *status)
 /* ---- Ctrl-C ---- */
 
 static atomic_int seen, count; /* read by the threads that judge, too */
-static struct timespec first;
+static double first;           /* when the first one came */
 
 /* What was stored is kept: SQLite's last transaction is whole, or never was. */
 static void end_now(int number)
@@ -298,12 +298,8 @@ static void end_now(int number)
  * the first is the same wish (timeout(1) sends its signal to the process and to its group). */
 static void on_interrupt(int number)
 {
-    struct timespec now;
-    (void)number;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    double seconds =
-        (double)(now.tv_sec - first.tv_sec) + 1e-9 * (double)(now.tv_nsec - first.tv_nsec);
-    if (count && seconds > 0.25)
+    const double now = seconds_now();
+    if (count && now - first > 0.25)
         end_now(number);
     if (!count) {
         first = now;
@@ -445,8 +441,6 @@ void write_whole_file(const char *path, const text_buffer *content)
     whole_file_end(&file);
 }
 
-enum { PATH_LENGTH = 1024 };
-
 /* Where each part of lnbench may lie: what a variable says, else the first place that exists, relative to the
  * executable or absolute. `needed` says what is missing where none does. */
 static const struct {
@@ -474,7 +468,7 @@ bool own_path(own_part part, char *path, size_t size)
             die(EXIT_CODE_ENVIRONMENT, "%s=%s: %s", variable, given, strerror(errno));
         return true;
     }
-    char folder[PATH_LENGTH]; /* of the running executable */
+    char folder[PATH_MAX]; /* of the running executable */
     ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
     if (length <= 0)
         die(EXIT_CODE_ENVIRONMENT, "/proc/self/exe: %s (is /proc mounted?)", strerror(errno));

@@ -1,7 +1,6 @@
 /* A relation, and the forms in which the table that people see of it is written. */
 #include "base/relation.h"
 #include "base/arena.h"
-#include "base/text.h"
 #include <math.h>
 #include <string.h>
 
