@@ -44,7 +44,7 @@ void program_start(program *started);
 /* Waits until the program ends, or Ctrl-C. */
 program_result program_end(program *started);
 
-/* The last line of the file that says anything, printable; where there is none *last stays as it is. */
+/* The last line of the file that is not empty, made printable; if there is none, *last is unchanged. */
 void last_line_read(int file, char *last, size_t size);
 
 /* Finds an executable file on PATH, or by its path, and writes its absolute path. */

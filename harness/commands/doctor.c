@@ -1,6 +1,5 @@
-/* lnbench doctor: what makes timings here untrustworthy, and how to mend it. It also measures the noise of this
- * machine (--noise), which compare then knows as the smallest change that can be seen, and looks after the store
- * (--store, --remove). */
+/* lnbench doctor: finds what makes timings on this machine untrustworthy, and the remedies. --noise measures the smallest
+ * visible change of time, which compare uses; --store and --remove maintain the store. */
 #include "commands/options.h"
 #include "domain/machine.h"
 #include "base/program.h"

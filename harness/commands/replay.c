@@ -859,7 +859,8 @@ exit_code report_verify(const char *file, uint64_t sample, const word_list *plug
         relation_destroy(rows);
         json_decref(reasons);
     }
-    output_aside(out, "%zu of %zu errors hold", hold, count);
+    output_aside(out, "%zu of %zu errors %shold", hold, count,
+                 sample == UINT64_MAX ? "" : "of the sample ");
     for (size_t i = 0; i < count; i++)
         free(errors[i].differs);
     free(errors);

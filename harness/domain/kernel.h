@@ -1,4 +1,4 @@
-/* A kernel as the harness knows it: what its descriptor says, and where it comes from.
+/* What the harness knows of a kernel: its descriptor and its origin.
  *
  *     const kernel_entry *kernel = kernel_meant(&kernels, "two_pass");   // a name or a label, or the program ends
  *     if (kernel->facts.has_bound) ...

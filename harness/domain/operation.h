@@ -96,7 +96,7 @@ typedef struct operation {
     const convention_preset *presets;
     size_t preset_count;
     double eps_f64; /* of the first preset, where rows are f64; 0: the same */
-    /* Which affine form does what its parameters do (beta may be left out); NULL: the convention's. */
+    /* The affine form that is equal to the form of its parameters (perhaps without beta); NULL: the convention's. */
     ln_affine (*form)(const ln_convention *convention);
 } operation;
 

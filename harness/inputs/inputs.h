@@ -1,4 +1,4 @@
-/* Input families: rows made from (family, seed, row, column) alone, the same bits on every machine.
+/* Input families. A row depends only on family, seed and its number, and has the same bits on every machine.
  *     input_rows("offset:1e4", LN_F32, seed, 0, 512, 768, x);   // 512 rows of 768 elements
  */
 #ifndef LNBENCH_INPUTS_H

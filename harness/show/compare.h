@@ -102,7 +102,7 @@ typedef struct comparison_settings {
     bool every_pair, json;
     bool all;           /* text and Markdown: every pair that is shown, every remark */
     size_t width;       /* text: columns of the terminal; 0: none */
-    bool allow_missing; /* what is missing fails nothing */
+    bool allow_missing; /* missing results do not change the exit code */
     uint64_t seed;
 } comparison_settings;
 
@@ -116,7 +116,7 @@ typedef struct run_comparison {
      * compare_print.c. */
     result_store *store;
     size_t pairs; /* all that were compared */
-    /* What they come to: the speed, accuracy and exit code that matter most. */
+    /* The most important speed, accuracy and exit code of all pairs. */
     speed_verdict speed;
     accuracy_verdict accuracy;
     exit_code code;
@@ -127,7 +127,7 @@ typedef struct run_comparison {
     const char *worst; /* the worst of them, with its pair and its errors; NULL: none */
     coverage covered;
     bool same_rows;           /* of two runs: of one seed */
-    bool requested_known;     /* else what the sides have is what is counted */
+    bool requested_known;     /* false: count the cases that the sides have */
     word_list differences;    /* of the contexts: any makes the sides not comparable */
     word_list remarks;        /* what differs besides */
     word_list reclassed;      /* kernels whose reproducibility class is another one */

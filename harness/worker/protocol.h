@@ -184,7 +184,7 @@ typedef struct work_order {
                                   text) and to a timed entry */
     size_t x_offset, y_offset;  /* timed group: where x and y begin in their first page */
     description_kind describes; /* load */
-    bool own_file; /* load: kernels must lie in the file itself, not in what it loads */
+    bool own_file; /* load: kernels must be in the file itself, not in a library that it loads */
     uint64_t seed;
     unsigned repetitions; /* of each entry; for an entry: its own, fewer; 0: those of the group */
     double min_seconds;

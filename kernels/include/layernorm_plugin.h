@@ -1,4 +1,4 @@
-/* The plugin ABI: how a LayerNorm or RMSNorm kernel comes to lnbench, ours as well as anybody's.
+/* The plugin ABI: how lnbench gets LayerNorm and RMSNorm kernels, its own and yours.
  *
  *     #include <layernorm_plugin.h>
  *     #include <stdbool.h>
@@ -6,7 +6,7 @@
  *     {
  *         const ln_problem *problem = state;  // no prepare(): the state is the problem itself
  *         const float *x = tensors->x;
- *         float *y = tensors->y;           // lnbench gives every stride; elsewhere 0 is hidden
+ *         float *y = tensors->y;           // lnbench sets every stride; elsewhere 0 means hidden
  *         for (size_t row = 0; row < problem->rows; row++)
  *             normalise(x + row * problem->x_stride, y + row * problem->y_stride, problem->hidden);
  *     }
@@ -28,9 +28,9 @@
  *
  *     cc -shared -fPIC -O2 mine.c -o mine.so && lnbench run --plugin ./mine.so
  *
- * A kernel of RMSNorm has .operation = LN_OPERATION_RMSNORM. Its convention is in the fields of ln_convention
- * that are RMSNorm's, its weight is tensors->gamma, and its 1 / root goes to tensors->rstd; beta and mean are
- * NULL (rmsnorm.h).
+ * A kernel of RMSNorm has .operation = LN_OPERATION_RMSNORM. It reads the RMSNorm fields of ln_convention and
+ * the weight in tensors->gamma, and writes 1 / root to tensors->rstd; beta and mean are NULL
+ * (rmsnorm.h).
  */
 #ifndef LAYERNORM_PLUGIN_H
 #define LAYERNORM_PLUGIN_H
@@ -41,19 +41,19 @@
 extern "C" {
 #endif
 
-/* lnbench refuses a file with another number, or with the symbol of an older ABI, in one line. */
+/* lnbench refuses a plugin with another number, or with the symbol of an older ABI. */
 #define LN_PLUGIN_ABI 3u
 #define LN_PLUGIN_SYMBOL "ln_plugin"
 
-/* Traits: properties of a kernel that are facts, not faults. */
+/* Traits: properties of a kernel that are not faults. */
 typedef enum ln_trait {
     LN_TRAIT_FMA = 1u << 0,            /* multiplies and adds with one rounding */
     LN_TRAIT_NONTEMPORAL = 1u << 1,    /* stores around the caches */
     LN_TRAIT_ALIGNMENT_BITS = 1u << 2, /* output bits may depend on the alignment of the buffers */
     LN_TRAIT_FLUSHES_SUBNORMALS = 1u << 3, /* treats subnormals as zero */
     LN_TRAIT_NOT_IN_PLACE = 1u << 4,       /* y must not be x */
-    /* Promises: the bits of a row depend on the row, gamma, beta and the convention alone, neither on
-     * other rows nor on where the row lies; and are the same on every ISA that has a kernel of this
+    /* Two promises. The bits of a row depend only on the row, gamma, beta and the convention, not on
+     * other rows or on the row's place. The bits are the same on every ISA that has a kernel of this
      * name. The column `reproducible` of lnbench run shows what was measured. */
     LN_TRAIT_ROW_REPRODUCIBLE = 1u << 5,
     LN_TRAIT_ISA_REPRODUCIBLE = 1u << 6,
@@ -61,18 +61,18 @@ typedef enum ln_trait {
     /* Each output is the exact value rounded once, mean and rstd to f32 (LN_ACCURACY_EXACT in
      * layernorm.h): a claim that lnbench checks in every case. */
     LN_TRAIT_CORRECTLY_ROUNDED = 1u << 8,
-    /* Of a plugin with set_threads() whose kernels do not all have threads of their own: this one
-     * has. Where no kernel says so, all have. */
+    /* In a plugin with set_threads(): this kernel uses the plugin's own threads. If no kernel of the
+     * plugin has this trait, all of them do. */
     LN_TRAIT_OWN_THREADS = 1u << 9,
-    /* Storing y is its last rounding, and the bound has that as u (|gamma_i| max_j |xhat_j| +
-     * |beta_i|) or more, u half an ulp of 1: so half a unit in the last place of y can stand for it,
-     * which may be half of that. */
+    /* The last rounding is that of storing y, and bound() counts it as u (|gamma_i| max_j |xhat_j| +
+     * |beta_i|) or more, where u is half an ulp of 1. lnbench may then count half an ulp of y in its
+     * place, which is as little as half of that. */
     LN_TRAIT_ROUNDED_LAST = 1u << 10
 } ln_trait;
 
-/* Facts of one row, computed exactly and rounded to double, from which a kernel states its error
- * bound. mean_abs, var and max_dev are 0 only where they are exactly 0: the smallest double stands
- * for what is below it. Subnormal ones have few digits. */
+/* Facts of one row, computed exactly and rounded to double, from which a kernel computes its error
+ * bound. mean_abs, var and max_dev are 0 only if they are exactly 0; smaller values than the smallest
+ * double are rounded up to it. Subnormal values have few digits. */
 typedef struct ln_row_facts {
     double mean;     /* exact mean */
     double mean_abs; /* sum |x| / N */
@@ -87,53 +87,53 @@ typedef struct ln_row_facts {
  *                               + affine_rel * (|gamma_i| * max_j |xhat_j| + |beta_i|) + 2 s
  * where s is the smallest number of the storage type, so that 2 s is 2^-148 (f32), 2^-1073 (f64),
  * 2^-132 (bf16) or 2^-23 (f16); gamma_i is 1 and beta_i is 0 where the convention has none, gamma_i
- * is 1 + g_i under gamma1, and xhat includes eps under LN_EPS_QUOTIENT. The rounding of y to the
- * storage type is in it. An element whose exact_i comes nearer than that to where the storage type
- * rounds to infinity may be infinite or finite; so may one whose gamma_i xhat_i lies beyond, though
- * beta_i brings it back. An infinite xhat_abs means: no claim for this row
- * (an intermediate may overflow, or cancellation leaves nothing).
+ * is 1 + g_i under gamma1, and xhat includes eps under LN_EPS_QUOTIENT. The bound includes the
+ * rounding of y to the storage type. An element may be finite or infinite if exact_i is within the
+ * bound of the value from which the storage type rounds to infinity, or if gamma_i xhat_i alone is
+ * beyond that value. An infinite xhat_abs means that the kernel claims nothing for this row (an
+ * intermediate may overflow, or cancellation may leave no digit).
  *
- * For RMSNorm gamma_i is the weight, 1 + w_i where that is what xhat is multiplied by, and beta_i is 0; in the
- * row's facts the mean is 0, var and max_dev are those of x about 0, and rstd is 1 / root. */
+ * For RMSNorm gamma_i is the factor of xhat (the weight w_i, or 1 + w_i) and beta_i is 0; in the row's facts the mean
+ * is 0, var and max_dev are those of x about 0, and rstd is 1 / root. */
 typedef struct ln_bound {
     double xhat_abs;
     double affine_rel;
 } ln_bound;
 
 typedef struct ln_kernel {
-    ln_operation operation; /* lnbench gives the kernel problems of this operation alone */
+    ln_operation operation; /* lnbench gives the kernel problems of this operation only */
     const char *name;       /* [a-z0-9_.-]{1,63}, unique in its plugin */
     const char *statistics; /* how mean and variance are found, "" if not known */
     const char *apply;      /* "direct": (x - mean) * rstd; "two_mean": the mean in two floats, ...
                                (kernels/README.md); "" if not known */
     const char *schedule;   /* how rows and columns are walked, "" if not known */
     const char *isa; /* "scalar", "neon", "avx2", "avx512" or "avx512bf16"; "any" if none of these
-                               describes it, as where it chooses at run time; "" or NULL if not
+                               fits, for example if it chooses at run time; "" or NULL if not
                                known; a plugin with any other word is refused */
     ln_type storage; /* of x and y */
     ln_type param;   /* of gamma and beta */
     ln_type accumulator; /* of sums, mean and rstd */
-    unsigned unroll;     /* vectors a loop step */
+    unsigned unroll;     /* vectors in one step of the loop */
     unsigned traits;     /* ln_trait, or-ed */
 
-    /* NULL: every problem of this operation and these types. Else a reason, in a few words, why this problem
-     * (or this CPU) cannot be served, or NULL if it can. Called before anything else. */
+    /* Returns NULL if the kernel supports this problem on this CPU, else the reason in a few words. Called before
+     * anything else. A NULL pointer means that it supports every problem of this operation and these types. */
     const char *(*supports)(const ln_problem *problem);
-    /* Untimed set-up and its end; both NULL where there is none. prepare returns 0, or non-zero on
-     * failure. The problem outlives the state. */
+    /* Set-up and tear-down, which are not timed; both NULL if there is none. prepare returns 0, or
+     * non-zero on failure. The problem outlives the state. */
     int (*prepare)(const ln_problem *problem, void **state);
     void (*release)(void *state);
-    /* The kernel. state: from prepare, or else the problem. docs/conformance.md says what it must leave as it was. */
+    /* The kernel. `state` comes from prepare, or else is the problem. docs/conformance.md says what it must not change. */
     void (*run)(const void *state, const ln_tensors *tensors);
-    /* NULL: no bound is claimed. Else the proven bound for a row with these facts, alone or among any
-     * number of others: problem->rows is not what will run. */
+    /* The proven bound for a row with these facts, in a call of any number of rows (problem->rows is
+     * not the number that will run). A NULL pointer claims no bound. */
     ln_bound (*bound)(const ln_problem *problem, const ln_row_facts *facts);
     const char
         *role; /* "textbook" or "tuned": kernels/table/kernels.def; "library": ln_layernorm() or
                        * ln_rmsnorm() itself; NULL or "": not known */
-    /* NULL: none. Else an error bound that may be less than bound(): it holds for a row with a
-     * probability of at least 1 - chance, 0 < chance < 1, if the errors of the additions in its sums
-     * are random and have mean 0, whatever those before them were. Nothing is held to it. */
+    /* NULL, or a bound that may be smaller than bound(). It holds for a row with a probability of at
+     * least 1 - chance, 0 < chance < 1, if each error of an addition in the sums is random with mean
+     * 0, given the errors before it. No verdict depends on it. */
     ln_bound (*probable_bound)(const ln_problem *problem, const ln_row_facts *facts, double chance);
 } ln_kernel;
 
@@ -141,21 +141,21 @@ typedef struct ln_plugin_table {
     uint32_t abi_version; /* LN_PLUGIN_ABI */
     size_t struct_size;   /* sizeof(ln_plugin_table) as compiled */
     size_t kernel_size;   /* sizeof(ln_kernel) as compiled */
-    const char *name;     /* "layernorm" is ours */
+    const char *name;     /* [a-z0-9_.-]{1,63}; "layernorm" is the library's */
     size_t count;
     const ln_kernel *kernels;
     /* For a library with threads of its own: `run` uses this many from now on. Returns 0, or
-     * non-zero where it can't. NULL: `run` computes the rows it is given on the thread that calls
-     * it, and may be called from several at once with different states and rows; lnbench then
-     * splits the rows among the threads of liblayernorm's pool, and prepares a state for each. */
+     * non-zero on failure. NULL: `run` computes its rows on the calling thread, and several threads
+     * may call it at once with different states and rows; lnbench then splits the rows among the
+     * threads of liblayernorm's pool and prepares a state for each. */
     int (*set_threads)(unsigned threads);
-    /* What the kernels come from and its version, for a library that lnbench did not build ("oneDNN
-     * 2.6.3"): recorded in every run. NULL or "": nothing to say. */
+    /* The library behind the kernels and its version, if lnbench did not build it ("oneDNN 2.6.3");
+     * recorded in every run. NULL or "": none. */
     const char *version;
 } ln_plugin_table;
 
-/* The one symbol a plugin exports. liblayernorm exports it too: its kernels go through the same
- * door. lnbench refuses a plugin whose number or sizes are not those of this header. */
+/* The one symbol that a plugin exports. liblayernorm exports it too, since lnbench loads its kernels
+ * in the same way. lnbench refuses a plugin whose number or sizes differ from this header's. */
 LN_API const ln_plugin_table *ln_plugin(void);
 
 #ifdef __cplusplus
