@@ -12,7 +12,7 @@
 #include "domain/case.h"
 #include "inputs/inputs.h"
 #include "judge/fingerprint/fingerprint.h"
-#include "judge/judge.h"
+#include "judge/judging.h"
 #include "lnjudge.h"
 #include "worker/child/buffers.h"
 #include "worker/protocol.h"
@@ -338,30 +338,97 @@ lnjudge_status lnjudge_output_judge(const ln_problem *given, const ln_tensors *t
 
 /* ---- tolerances ---- */
 
+/* atol for a difference at an element whose value is `value`. */
+static double left_for_atol(double difference, double value, double rtol)
+{
+    return fmax(0, difference - rtol * fabs(value));
+}
+
+/* Both are off by so many row ULP, in opposite directions. */
+static double atol_of(const judge_block *block, size_t row, double row_ulp, double rtol)
+{
+    metrics_row judged = judge_metrics_row(block, row);
+    double most = 0;
+    for (size_t i = 0; i < block->hidden && row_ulp > 0; i++) {
+        double off = row_ulp * ulp_in(format_of(block->storage), element_scale(&judged, i));
+        double exact = fabs(block->results[row].exact[i]);
+        if (isfinite(exact))
+            most = fmax(most, left_for_atol(2 * off, fmax(0, exact - off), rtol));
+    }
+    return most;
+}
+
+static void find_mistakes(row_judge *judge, const judge_block *block, lnjudge_tolerance *found)
+{
+    ln_convention others[NEIGHBOURS_MOST];
+    operation_call call = judge_block_call(block);
+    char label[CONVENTION_MAX_LENGTH];
+    size_t count = convention_neighbours(&block->convention, others);
+    for (size_t i = 0; i < count; i++) {
+        judge_block other;
+        const size_t number = found->count++;
+        double *atol = &found->mistakes[number].atol;
+        call.problem.convention = others[i];
+        judge_block_from(judge, &other, &call);
+        bool divisor =
+            block->operation == LN_OPERATION_LAYERNORM && others[i].ddof != block->convention.ddof;
+        snprintf(found->mistakes[number].words, sizeof found->mistakes[number].words, "%s%s",
+                 divisor                              ? "another divisor: "
+                 : others[i].eps_place == LN_EPS_NONE ? "no eps: "
+                                                      : "",
+                 convention_label(&others[i], label));
+        for (size_t e = 0; e < block->rows * block->hidden; e++) {
+            double own = block->exact[e], theirs = other.exact[e];
+            if (!same_class(own, theirs))
+                *atol = INFINITY;
+            else if (isfinite(own))
+                *atol = fmax(*atol, left_for_atol(fabs(own - theirs), own, found->rtol));
+        }
+        judge_block_free(&other);
+    }
+}
+
+/* For two correct implementations a and b, |a - b| <= atol + rtol |b| for all elements, as in allclose(), where the
+ * error of each is at most that of any order of its sums. rtol is for the last rounding of both, 2 u of the
+ * storage type. */
+static void find_tolerance(row_judge *judge, const judge_block *block, lnjudge_tolerance *found)
+{
+    const judged_kind kind = judged_kind_unknown(block);
+    /* Sums of 16 bits, as the worst of the textbook ways has them. */
+    const ln_type sums = block->storage == LN_F16 ? LN_F16 : LN_BF16;
+    const double rtol = 2 * unit_roundoff(block->storage);
+    *found = (lnjudge_tolerance){.rtol = rtol, .count = 1};
+    snprintf(found->mistakes[0].words, sizeof found->mistakes[0].words, "sums in %s",
+             dtype_name(sums));
+    for (size_t row = 0; row < block->rows; row++) {
+        const row_limits *limits = judge_limits(judge, block, &kind, row);
+        const metrics_row judged = judge_metrics_row(block, row);
+        double *atol = &found->mistakes[0].atol;
+        if (!isfinite(block->results[row].facts.rstd))
+            continue;
+        const textbook_errors worst = judgings[block->operation]->textbook(
+            &judged, judge->values, sums); /* judge_limits() loaded the row */
+        found->certain = fmax(found->certain, atol_of(block, row, limits->order_ulp, rtol));
+        found->likely = fmax(found->likely, atol_of(block, row, limits->likely_ulp, rtol));
+        found->usual = fmax(found->usual, atol_of(block, row, limits->textbook.row_ulp / 2, rtol));
+        *atol = fmax(*atol, atol_of(block, row, worst.row_ulp / 2, rtol));
+    }
+    find_mistakes(judge, block, found);
+}
+
 lnjudge_status lnjudge_tolerance_find(const ln_problem *given, const ln_tensors *tensors,
                                       lnjudge_tolerance *made, lnjudge_error *failure)
 {
     judge_block block;
-    tolerance found;
     CATCH(failure);
     check_place(made, "the tolerances");
     const ln_problem problem = check_call(given, tensors);
     const operation_call call = call_of(&problem, tensors);
     row_judge *judge = judge_create(NULL, &no_limit);
     judge_block_from(judge, &block, &call);
-    tolerance_find(judge, &block, &found);
+    find_tolerance(judge, &block, made);
     judge_block_free(&block);
     judge_destroy(judge);
-    *made = (lnjudge_tolerance){.rtol = found.rtol,
-                                .certain = found.certain,
-                                .likely = found.likely,
-                                .usual = found.usual,
-                                .count = found.count};
-    for (size_t i = 0; i < found.count; i++) {
-        snprintf(made->mistakes[i].words, sizeof made->mistakes[i].words, "%s",
-                 found.mistakes[i].words);
-        made->mistakes[i].atol = found.mistakes[i].atol;
-    }
     return report_error(&caught.error, failure);
 }
 

@@ -378,7 +378,6 @@ static void show_result(const eval_state *state, row_judge *judge, const case_ju
         !invariance_measure(judge, &state->convention, NULL, &state->kernels, &state->kernel,
                             &shown.bits, 1))
         die(EXIT_CODE_INTERRUPTED, "interrupted");
-    shown.bits.varies |= judgement->varies;
     const bool wrong = given && verdict_exit_code(&judgement->verdict) == EXIT_CODE_ACCURACY;
     /* Within what 16 bits allow, but rounded elsewhere: another convention may give each bit of it. */
     const bool elsewhere = given && !wrong && dtype_size(state->storage) == 2 &&

@@ -1,5 +1,5 @@
 /* A judge, blocks of rows with their exact answers and with what each row may be off, and an output against a
- * block, row by row: classes, bounds, metrics, the verdict. Then gradients, and tolerances. */
+ * block, row by row: classes, bounds, metrics, the verdict. Then gradients. */
 #include "base/arena.h"
 #include "base/die.h"
 #include "base/hash.h"
@@ -874,79 +874,4 @@ void judge_gradients(const ln_problem *problem, const ln_tensors *tensors, const
         free(all[i]->rounded);
         free(all[i]->exact);
     }
-}
-
-/* ---- tolerances ---- */
-
-/* atol for a difference at an element whose value is `value`. */
-static double left_for_atol(double difference, double value, double rtol)
-{
-    return fmax(0, difference - rtol * fabs(value));
-}
-
-/* Both are off by so many row ULP, in opposite directions. */
-static double atol_of(const judge_block *block, size_t row, double row_ulp, double rtol)
-{
-    metrics_row judged = judge_metrics_row(block, row);
-    double most = 0;
-    for (size_t i = 0; i < block->hidden && row_ulp > 0; i++) {
-        double off = row_ulp * ulp_in(format_of(block->storage), element_scale(&judged, i));
-        double exact = fabs(block->results[row].exact[i]);
-        if (isfinite(exact))
-            most = fmax(most, left_for_atol(2 * off, fmax(0, exact - off), rtol));
-    }
-    return most;
-}
-
-static void find_mistakes(row_judge *judge, const judge_block *block, tolerance *found)
-{
-    ln_convention others[NEIGHBOURS_MOST];
-    operation_call call = judge_block_call(block);
-    char label[CONVENTION_MAX_LENGTH];
-    size_t count = convention_neighbours(&block->convention, others);
-    for (size_t i = 0; i < count; i++) {
-        judge_block other;
-        tolerance_mistake *made = &found->mistakes[found->count++];
-        call.problem.convention = others[i];
-        judge_block_from(judge, &other, &call);
-        bool divisor =
-            block->operation == LN_OPERATION_LAYERNORM && others[i].ddof != block->convention.ddof;
-        snprintf(made->words, sizeof made->words, "%s%s",
-                 divisor                              ? "another divisor: "
-                 : others[i].eps_place == LN_EPS_NONE ? "no eps: "
-                                                      : "",
-                 convention_label(&others[i], label));
-        for (size_t e = 0; e < block->rows * block->hidden; e++) {
-            double own = block->exact[e], theirs = other.exact[e];
-            if (!same_class(own, theirs))
-                made->atol = INFINITY;
-            else if (isfinite(own))
-                made->atol = fmax(made->atol, left_for_atol(fabs(own - theirs), own, found->rtol));
-        }
-        judge_block_free(&other);
-    }
-}
-
-void tolerance_find(row_judge *judge, const judge_block *block, tolerance *found)
-{
-    const judged_kind kind = judged_kind_unknown(block);
-    /* Sums of 16 bits, as the worst of the textbook ways has them. */
-    const ln_type sums = block->storage == LN_F16 ? LN_F16 : LN_BF16;
-    *found = (tolerance){.rtol = 2 * unit_roundoff(block->storage), .count = 1};
-    tolerance_mistake *made = &found->mistakes[0];
-    snprintf(made->words, sizeof made->words, "sums in %s", dtype_name(sums));
-    for (size_t row = 0; row < block->rows; row++) {
-        const row_limits *limits = judge_limits(judge, block, &kind, row);
-        const metrics_row judged = judge_metrics_row(block, row);
-        const double rtol = found->rtol;
-        if (!isfinite(block->results[row].facts.rstd))
-            continue;
-        const textbook_errors worst = judgings[block->operation]->textbook(
-            &judged, judge->values, sums); /* judge_limits() loaded the row */
-        found->certain = fmax(found->certain, atol_of(block, row, limits->order_ulp, rtol));
-        found->likely = fmax(found->likely, atol_of(block, row, limits->likely_ulp, rtol));
-        found->usual = fmax(found->usual, atol_of(block, row, limits->textbook.row_ulp / 2, rtol));
-        made->atol = fmax(made->atol, atol_of(block, row, worst.row_ulp / 2, rtol));
-    }
-    find_mistakes(judge, block, found);
 }

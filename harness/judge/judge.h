@@ -312,28 +312,4 @@ const char *gradient_name(size_t which); /* "dx", "dgamma", "dbeta" */
 void judge_gradients(const ln_problem *problem, const ln_tensors *tensors, const void *dy,
                      const void *const given[GRADIENTS], ln_metrics found[GRADIENTS]);
 
-/* ---- the rtol and atol that separate correct implementations from wrong ones ---- */
-
-/* For two correct implementations a and b, |a - b| <= atol + rtol |b| for all elements, as in allclose(), where the
- * error of each is at most that of any order of its sums. rtol is for the last rounding of both, 2 u of the
- * storage type. */
-enum { TOLERANCE_MISTAKES = NEIGHBOURS_MOST + 1 };
-
-typedef struct tolerance_mistake {
-    char words[CONVENTION_MAX_LENGTH + 20]; /* another convention, or the type of the sums */
-    double atol; /* with a smaller one allclose() finds the mistake; infinite: with any */
-} tolerance_mistake;
-
-typedef struct tolerance {
-    double rtol;
-    double certain,
-        likely;   /* atol that is enough: always; for all blocks but 1 in 1e9, if roundings are
-                               independent with mean 0. Infinite: a row without a claim */
-    double usual; /* about the atol between textbook implementations */
-    tolerance_mistake mistakes[TOLERANCE_MISTAKES];
-    size_t count;
-} tolerance;
-
-void tolerance_find(row_judge *judge, const judge_block *block, tolerance *found);
-
 #endif
