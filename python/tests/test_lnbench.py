@@ -255,7 +255,7 @@ class Verdicts(unittest.TestCase):
             kind = strange(__call__=lambda self, x, gamma, beta: layernorm(x, gamma, beta),
                            **{name: boom if name in dir(object) and name != "__class__"
                               else property(boom)})
-            report = lnbench.judge(kind(), hidden=256, only=True)
+            report = lnbench.judge(kind(), hidden=256, only=True, entry=60)
             self.assertTrue(report.passed, f"{name}: {report.says()}")
         kind = strange(__call__=boom, __repr__=lambda self: escape)
         self.assertTrue(all(line.isprintable() for line in str(
@@ -317,18 +317,18 @@ class Verdicts(unittest.TestCase):
                 (lambda x, p=1, q=0: layernorm(x, p, q), "gets no gamma and no beta: p, q as by default"),
                 (lambda x, weight, residual=None: layernorm(x, weight), ""),
                 (lambda x, g, b: (layernorm(x, g, b), 0), "returns a tuple of 2: its first element was judged"))):
-            report = lnbench.judge(fn, hidden=257, only=True)
+            report = lnbench.judge(fn, hidden=257, only=True, entry=60)
             self.assertTrue(report.passed, f"{number}: {report}")
             self.assertRegex("; ".join(report.facts), f"^{fact}$", number)
-        for fn, words in ((lambda x, **more: x, "names of gamma and beta"), (lambda x, b: x, "can be gamma"),
+        for fn, words in ((lambda x, **more: x, "unknown which arguments are gamma and beta"), (lambda x, b: x, "can be gamma"),
                           (lambda weight, bias: bias, "can be x"), (lambda *, eps: 0, "can be x"),
-                          (lambda x, weight, bias, residual: x, "residual gets"), (lambda x, p, q, r: x, "r gets")):
+                          (lambda x, weight, bias, residual: x, "unknown what residual is"), (lambda x, p, q, r: x, "unknown what r is")):
             with self.assertRaisesRegex(lnbench.ArgumentError, words + ".* wrap it, for example lambda x, gamma, beta"):
                 lnbench.judge(fn)
         # 1e-5 as f32 is another eps: in f64 that shows.
         for eps, passed in ((EPS, False), (1e-5, True)):
             self.assertEqual(lnbench.judge(lambda x, g: layernorm(x, g, 0, eps), hidden=257, dtype="f64",
-                                           only=True).passed, passed)
+                                           only=True, entry=60).passed, passed)
 
     def test_wants_torch(self):
         """A function of torch tensors gets a hint, and its exception is printed once."""
