@@ -59,7 +59,7 @@ check "eval --json: no speed" is "$(value speed out)" null
 
 accepted "export db" 0 export --db a.db --format db --out few.db
 check "export db: worst rows" is "$("$binaries/run_sql" few.db 'SELECT count(*) FROM worst_rows; SELECT count(*) FROM tensors' | xargs)" "4 5"
-refused "export db to standard output" 2 'db: --out FILE is missing' export --db a.db --format db
+refused "export db to standard output" 2 '--format db needs --out FILE' export --db a.db --format db
 ends "export jsonl" 2 export --db a.db --format jsonl
 refused "an unknown format" 2 "invalid --format 'jsn': choose json, tsv, csv, smaller or db" export --db a.db --format jsn
 accepted "export tsv" 0 export --db a.db --format tsv

@@ -54,7 +54,7 @@ check "doctor --remove: the third is left" is "$("$lnbench" list runs --json --d
 check "doctor --remove: no row of others" is "$("$binaries/run_sql" many.db 'SELECT (SELECT count(*) FROM cells WHERE run <> 3)
     + (SELECT count(*) FROM tensors WHERE NOT EXISTS
         (SELECT 1 FROM worst_rows WHERE tensors.id IN (x, gamma, beta)))')" 0
-refused "doctor --remove: no such run" 7 'many.db: no run 9 to 9' doctor --remove 9 --db many.db
+refused "doctor --remove: no such run" 7 'many.db: has no run 9 to 9' doctor --remove 9 --db many.db
 refused "doctor --remove: bad words" 2 'choose a run or a range' doctor --remove 3..x --db many.db
 cp good.db view.db
 "$binaries/run_sql" view.db 'PRAGMA legacy_alter_table = ON; ALTER TABLE runs RENAME TO kept;
@@ -76,7 +76,7 @@ for command in 'list runs' export 'report --out charts'; do
 done
 : >empty.db
 refused "an empty file: export" 7 'empty.db: empty' export --db empty.db
-refused "no such run" 7 'good.db: no run 77' export --db good.db --run 77
+refused "no such run" 7 'good.db: has no run 77' export --db good.db --run 77
 refused "a file where a directory should be" 7 "no directory 'good.db'" \
     run --db good.db/x.db "${small[@]}"
 refused "a place that cannot be" 7 '/proc/nowhere' run --db /proc/nowhere/x.db "${small[@]}"
