@@ -107,15 +107,15 @@ static void comparison_show(const run_comparison *comparison, output_format form
                             const word_list *also)
 {
     output_file out = output_standard();
-    run_comparison shown = *comparison;
-    shown.settings.width = out.width;
-    comparison_print(&shown, format, out.file);
+    out.format = format;
+    comparison_print(comparison, &out);
     for (size_t i = 0; i < also->count; i++) {
         const char *path;
-        format = read_also(also->words[i], &path);
         whole_file file;
+        out = (output_file){.format = read_also(also->words[i], &path)};
         whole_file_begin(&file, path);
-        comparison_print(comparison, format, file.stream);
+        out.file = file.stream;
+        comparison_print(comparison, &out);
         whole_file_end(&file);
     }
 }

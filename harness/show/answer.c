@@ -159,7 +159,8 @@ json_t *view_run_json(const run_view *view)
 /* ---- columns ---- */
 
 /* A row for each timed case of the answer's operation and type. They stand column by column; level: the regime's
- * number. The column that ranks is the one in L2, near a hidden size of 768. */
+ * number. The column that ranks is the one in L2, near a hidden size of 768. name: "L2 768", and what else tells the
+ * columns apart. */
 static stored_table ask_speeds(const run_answer *answer)
 {
     static const char sql[] =
@@ -169,9 +170,13 @@ static stored_table ask_speeds(const run_answer *answer)
         "cache, threads) AS place FROM timed WHERE run = ?1 AND operation = ?2 AND types = ?3 AND "
         "repetitions > 0), "
         "numbered AS (SELECT *, dense_rank() OVER (ORDER BY state, threads, level, hidden, place) "
-        "- 1 AS number, place = first_value(place) OVER (ORDER BY abs(ln(hidden / 768.0)) + 10 * "
-        "abs(level - 1) + 100 * state + 100 * (threads - 1), state, threads, level, hidden, "
-        "place) AS is_key FROM own) "
+        "- 1 AS number, place = first_value(place) OVER near AS is_key, regime || ' ' || "
+        "iif(min(place) OVER alike = max(place) OVER alike, '', rows || 'x') || hidden || "
+        "iif(cache = 'hot', '', ' ' || cache) || iif(threads = first_value(threads) OVER near, "
+        "'', ' ' || threads || 't') AS name FROM own "
+        "WINDOW alike AS (PARTITION BY hidden, cache, threads, regime), near AS (ORDER BY "
+        "abs(ln(hidden / 768.0)) + 10 * abs(level - 1) + 100 * state + 100 * (threads - 1), "
+        "state, threads, level, hidden, place)) "
         "SELECT * FROM numbered WHERE number < ?4 ORDER BY number, case_id";
     return store_ask(answer->view->store, sql, "issi", answer->view->run.id,
                      operation_name(view_operation(answer->view)), dtype_name(answer->dtype),
@@ -191,6 +196,7 @@ static void make_columns(run_answer *answer, const stored_table *timed)
             *column = (answer_column){.key = first.key,
                                       .regime = regime_names[table_whole(timed, i, "level")],
                                       .copy_gbps = NAN};
+            text_copy(column->name, sizeof column->name, table_text(timed, i, "name"));
             answer->key = table_whole(timed, i, "is_key") ? number : answer->key;
             answer->column_count++;
         }
@@ -313,19 +319,19 @@ static const answer_row *row_of(const run_answer *answer, const ranked_kernel *r
     return NULL;
 }
 
-/* The fastest, of all or of those that can be recommended, and who contradicts that. */
+/* Marks the fastest, of all or of those that can be recommended, and who contradicts that. */
 static void find_untold(run_answer *answer, int of)
 {
+    enum { MOST = 3 };
     const kernel_ranking *ranking = &answer->ranking;
     const ranked_kernel *first = of == OF_ALL ? ranking->fastest : NULL;
     for (size_t i = 0; of == OF_CALLABLE && !first && i < ranking->count; i++)
         first = ranking->kernels[i].near ? &ranking->kernels[i] : NULL;
-    for (size_t i = 0; first && i < ranking->count; i++) {
-        const ranked_kernel *own = &ranking->kernels[i];
-        const answer_row *row = row_of(answer, own);
-        bool sooner = row && (of == OF_ALL ? own->sooner_than_fastest : own->sooner_than_best);
-        if (row && (own == first || sooner) && answer->untold_count[of] < UNTOLD_MOST)
-            answer->untold[of][answer->untold_count[of]++] = row;
+    for (size_t i = 0; first && i < answer->count && answer->untold_count[of] < MOST; i++) {
+        answer_row *row = &answer->rows[i];
+        row->untold[of] = row->ranked == first || (of == OF_ALL ? row->ranked->sooner_than_fastest
+                                                                : row->ranked->sooner_than_best);
+        answer->untold_count[of] += row->untold[of];
     }
 }
 
@@ -353,13 +359,10 @@ static void choose_rows(run_answer *answer)
         answer_row *row = &answer->rows[i];
         kernel_role role = row->standing->role;
         bool measured = row->all->judged > 0 || row->at_key;
-        row->shown = row == accurate || row == answer->recommended || row == answer->proven ||
-                     row == answer->tuned ||
+        row->shown = row->untold[OF_ALL] || row->untold[OF_CALLABLE] || row == accurate ||
+                     row == answer->recommended || row == answer->proven || row == answer->tuned ||
                      (measured && (role == ROLE_LIBRARY || role == ROLE_PLUGIN)) ||
                      (role == ROLE_PEER && is_best(answer, i));
-        for (int of = OF_ALL; of <= OF_CALLABLE; of++)
-            for (size_t j = 0; j < answer->untold_count[of]; j++)
-                row->shown |= answer->untold[of][j] == row;
         count += row->shown && role != ROLE_PLUGIN;
     }
     const json_t *kernels = answer->view->kernels;
@@ -398,8 +401,8 @@ static void rank(const run_view *view, run_answer *answer)
     make_rows(view, answer, &timed);
     stored_table_free(&timed);
     find_untold(answer, OF_ALL);
-    const answer_row *named =
-        answer->untold_count[OF_ALL] > 0 ? answer->untold[OF_ALL][0] : first_accurate(answer);
+    const answer_row *fastest = row_of(answer, answer->ranking.fastest);
+    const answer_row *named = fastest ? fastest : first_accurate(answer);
     answer->isa = named ? descriptor_word(view->kernels, named->kernel, "isa") : "";
 }
 
@@ -411,7 +414,8 @@ void answer_make(const run_view *view, run_answer *answer)
             answer->peer = &answer->rows[i];
     compare_rows(answer);
     find_untold(answer, OF_CALLABLE);
-    answer->fastest = answer->untold_count[OF_ALL] == 1 ? answer->untold[OF_ALL][0] : NULL;
+    if (answer->untold_count[OF_ALL] == 1)
+        answer->fastest = row_of(answer, answer->ranking.fastest);
     answer->recommended = row_of(answer, answer->ranking.recommended);
     answer->tuned = row_of(answer, answer->ranking.tuned);
     if (answer->recommended && !answer->recommended->ranked->proven)
@@ -456,28 +460,6 @@ run_view load_stored_run(const char *database, uint64_t wanted)
 }
 
 /* ---- names and numbers ---- */
-
-const char *answer_column_name(const run_answer *answer, size_t column, char buffer[64])
-{
-    const case_key *key = &answer->columns[column].key;
-    char rows[24] = "", cache[16] = "", threads[16] = "";
-    size_t alike = 0; /* columns that only their rows tell apart */
-    for (size_t i = 0; i < answer->column_count; i++) {
-        const case_key *other = &answer->columns[i].key;
-        alike += other->hidden == key->hidden && other->cache == key->cache &&
-                 other->threads == key->threads &&
-                 strcmp(answer->columns[i].regime, answer->columns[column].regime) == 0;
-    }
-    if (alike > 1)
-        snprintf(rows, sizeof rows, "%zux", key->rows);
-    if (key->cache != CACHE_HOT)
-        snprintf(cache, sizeof cache, " %s", cache_name(key->cache));
-    if (key->threads != answer->columns[answer->key].key.threads)
-        snprintf(threads, sizeof threads, " %ut", key->threads);
-    snprintf(buffer, 64, "%s %s%zu%s%s", answer->columns[column].regime, rows, key->hidden, cache,
-             threads);
-    return buffer;
-}
 
 const char *answer_error_words(const run_answer *answer, const error_sum *sum,
                                char words[ERROR_WORDS])
@@ -641,13 +623,15 @@ static void add_faster(const run_answer *answer, text_buffer *out)
     char times[16], objection[OBJECTION_WORDS];
     for (int of = OF_CALLABLE; of >= OF_ALL; of--) {
         const size_t count = answer->untold_count[of];
-        for (size_t i = 0; count > 1 && i < count; i++) {
-            text_add(out, i == 0 ? "Too noisy to say which is fastest of " : "");
-            add_listed(answer->untold[of][i]->kernel, i, count, out);
-            text_add(out, i + 1 < count  ? ""
-                          : of == OF_ALL ? ", at any error.\n"
-                                         : ": the one with the smallest error is recommended.\n");
-        }
+        size_t named = 0;
+        if (count <= 1)
+            continue;
+        text_add(out, "Too noisy to say which is fastest of ");
+        for (size_t i = 0; i < answer->count; i++)
+            if (answer->rows[i].untold[of])
+                add_listed(answer->rows[i].kernel, named++, count, out);
+        text_add(out, of == OF_ALL ? ", at any error.\n"
+                                   : ": the one with the smallest error is recommended.\n");
     }
     bool costs =
         fastest && own && fastest != own && fastest != answer->tuned && !fastest->ranked->near;

@@ -19,6 +19,7 @@
 
 /* ---- the stored run ---- */
 
+/* What a run says of itself and of its kernels; whoever shows cases asks the store for them. */
 typedef struct run_view {
     stored_run run;
     machine_facts machine;
@@ -66,18 +67,21 @@ run_view load_stored_run(const char *database, uint64_t wanted);
 
 enum {
     ANSWER_COLUMNS = 32,
-    ANSWER_ROWS = 12, /* rows of the short table, besides those of plugins */
-    UNTOLD_MOST = 3
-};
+    ANSWER_ROWS = 12
+};                            /* rows of the short table, besides those of plugins */
+enum { OF_ALL, OF_CALLABLE }; /* kernels; the latter can be recommended */
 
 typedef struct answer_row {
     const char *kernel;
     const char *label;        /* its name without the answer's type and ISA */
     const char *reproducible; /* its class (domain/kernel.h) */
     const kernel_standing *standing;
-    const ranked_kernel *ranked;         /* at the key column */
-    const error_sum *all;                /* of these: its errors on every judged row */
-    bool shown;                          /* in the short table */
+    const ranked_kernel *ranked; /* at the key column */
+    const error_sum *all;        /* of these: its errors on every judged row */
+    bool shown;                  /* in the short table */
+    /* If speeds are too noisy: it is among the fastest, of all kernels or of those that can be recommended, without a
+     * significant difference. */
+    bool untold[2];
     speed_figures cells[ANSWER_COLUMNS]; /* without cycles; no repetitions: not timed */
     const speed_figures *at_key;         /* at the key column; NULL: not timed */
     double relative; /* its time / the fastest kernel's at the key column, paired; NaN: not timed */
@@ -87,7 +91,8 @@ typedef struct answer_row {
 } answer_row;
 
 typedef struct answer_column {
-    case_key key; /* of its group; kernel: the fastest copy */
+    case_key key;  /* of its group; kernel: the fastest copy */
+    char name[64]; /* "L2 768", and what else tells the columns apart */
     const char *regime;
     double copy_gbps;
 } answer_column;
@@ -107,12 +112,9 @@ typedef struct run_answer {
     /* proven: if the recommended kernel has no proven bound, the fastest kernel that has one. tuned: a tuned kernel
      * that is over 10 % faster than the recommended call. NULL: there is none. */
     const answer_row *proven, *tuned;
-    /* If speeds are too noisy to say which kernel is fastest, of all and of those that can be recommended: the kernels
-     * without a significant difference (ranked_kernel.sooner_than_...). */
-    const answer_row *untold[2][UNTOLD_MOST];
+    /* Rows that are untold; more than one: speeds are too noisy to say which is fastest (ranked_kernel.sooner_than_...). */
     size_t untold_count[2];
 } run_answer;
-enum { OF_ALL, OF_CALLABLE }; /* of untold */
 
 /* Whether speeds are too noisy to say which kernel is fastest. */
 static inline bool answer_is_noisy(const run_answer *answer)
@@ -128,8 +130,6 @@ void answer_free(run_answer *answer);
  * faster and what that costs, which kernels fail on which rows, and how many cases the answer rests on. */
 void answer_sentences(const run_answer *answer, text_buffer *out);
 
-/* "L2 768", and whatever else distinguishes the columns. */
-const char *answer_column_name(const run_answer *answer, size_t column, char buffer[64]);
 /* error_in_words() for the largest error of a sum. */
 const char *answer_error_words(const run_answer *answer, const error_sum *sum,
                                char words[ERROR_WORDS]);

@@ -315,39 +315,38 @@ exit_code comparison_exit_code(const run_comparison *comparison)
 
 /* ---- two runs: whether they can be compared ---- */
 
-/* A line for a thing that differs between the runs; nothing where it does not. */
-static void note_difference(word_list *list, const char *name, const char *base, const char *new)
-{
-    char line[640];
-    snprintf(line, sizeof line, "%s: %.256s (base), %.256s (new)", name, base, new);
-    if (strcmp(base, new) != 0)
-        word_list_add(list, line);
-}
-
 /* What differs of processor, build and plan goes to the differences, what else differs and may matter to the remarks.
  * Runs with different requests lack each other's cases; of a run that does not say what was requested, nobody
  * knows what is missing. */
 static void compare_contexts(run_comparison *comparison, result_store *store,
                              const int64_t ids[SIDES])
 {
-    /* Facts that differ. Some decide how fast the same code is; some move all the time, or are what is to be
-     * compared, and are left out. */
-    static const char facts_sql[] =
-        "SELECT name, coalesce(base.value, 'unknown') AS base, coalesce(new.value, 'unknown') AS "
-        "new, name IN ('architecture', 'cpu_model', 'simd', 'l1d_bytes', 'l2_bytes', 'l3_bytes', "
+    /* decides: 1 where speeds are compared, 2 always. Some facts decide how fast the same code is; some move all the
+     * time, or are what is to be compared, and are left out. */
+    static const char sql[] =
+        "SELECT name, base, new, decides FROM ("
+        "SELECT 'requested' AS name, base.command_line AS base, new.command_line AS new, 0 AS "
+        "decides, -3 AS place FROM runs AS base, runs AS new WHERE base.id = ?1 AND new.id = ?2 "
+        "AND base.request_hash <> new.request_hash AND '' NOT IN (base.request_hash, "
+        "new.request_hash) "
+        "UNION ALL SELECT 'plan', base.plan, new.plan, 1, -2 FROM runs AS base, runs AS new WHERE "
+        "base.id = ?1 AND new.id = ?2 "
+        "UNION ALL SELECT 'seed', format('%u', base.seed), format('%u', new.seed), 2, -1 FROM "
+        "runs AS base, runs AS new WHERE base.id = ?1 AND new.id = ?2 "
+        "UNION ALL SELECT name, coalesce(base.value, 'unknown'), coalesce(new.value, 'unknown'), "
+        "name IN ('architecture', 'cpu_model', 'simd', 'l1d_bytes', 'l2_bytes', 'l3_bytes', "
         "'cores', 'hypervisor', 'compiler', 'compiler_flags', 'build_type', 'num_cpus', 'caches', "
-        "'library_build_type') AS decides "
+        "'library_build_type'), place "
         "FROM (SELECT name, min((run <> ?1) * 1000000 + place) AS place FROM facts WHERE run IN "
         "(?1, ?2) GROUP BY name) "
         "LEFT JOIN (SELECT name, value FROM facts WHERE run = ?1) AS base USING (name) "
         "LEFT JOIN (SELECT name, value FROM facts WHERE run = ?2) AS new USING (name) "
         "WHERE name NOT IN ('mhz', 'load_1m', 'memory_available_bytes', 'git_commit', "
-        "'git_dirty', 'swap_used_bytes', 'lnbench_version') ORDER BY place";
-    const bool speed = comparison->settings.speed;
+        "'git_dirty', 'swap_used_bytes', 'lnbench_version')) WHERE base <> new ORDER BY place";
     const stored_run base = store_run(store, ids[BASE]), new = store_run(store, ids[NEW]);
-    word_list *differences = &comparison->differences, *remarks = &comparison->remarks;
-    char seeds[SIDES][24], line[128];
+    char line[640];
     comparison->requested_known = base.counts.known && new.counts.known;
+    comparison->same_rows = base.seed == new.seed;
     snprintf(line, sizeof line,
              "%s is older and does not store what was requested: its missing cases are "
              "unknown",
@@ -355,21 +354,16 @@ static void compare_contexts(run_comparison *comparison, result_store *store,
              : base.counts.known ? "new"
                                  : "either");
     if (!comparison->requested_known)
-        word_list_add(remarks, line);
-    if (base.request_hash[0] && new.request_hash[0] &&
-        strcmp(base.request_hash, new.request_hash) != 0)
-        note_difference(remarks, "requested", base.command_line, new.command_line);
-    note_difference(speed ? differences : remarks, "plan", base.plan, new.plan);
-    snprintf(seeds[BASE], sizeof seeds[BASE], "%llu", (unsigned long long)base.seed);
-    snprintf(seeds[NEW], sizeof seeds[NEW], "%llu", (unsigned long long)new.seed);
-    note_difference(differences, "seed", seeds[BASE], seeds[NEW]);
-    comparison->same_rows = base.seed == new.seed;
-    stored_table facts = store_ask(store, facts_sql, "ii", ids[BASE], ids[NEW]);
-    for (size_t i = 0; i < facts.rows; i++)
-        note_difference(speed && table_whole(&facts, i, "decides") ? differences : remarks,
-                        table_text(&facts, i, "name"), table_text(&facts, i, "base"),
-                        table_text(&facts, i, "new"));
-    stored_table_free(&facts);
+        word_list_add(&comparison->remarks, line);
+    stored_table found = store_ask(store, sql, "ii", ids[BASE], ids[NEW]);
+    for (size_t i = 0; i < found.rows; i++) {
+        const bool decides = table_whole(&found, i, "decides") > !comparison->settings.speed;
+        snprintf(line, sizeof line, "%s: %.256s (base), %.256s (new)",
+                 table_text(&found, i, "name"), table_text(&found, i, "base"),
+                 table_text(&found, i, "new"));
+        word_list_add(decides ? &comparison->differences : &comparison->remarks, line);
+    }
+    stored_table_free(&found);
 }
 
 /* ---- two runs: how fast ---- */
@@ -617,37 +611,30 @@ void compare_runs(run_comparison *comparison, const char *database)
 
 /* ---- the run that a word on the command line means ---- */
 
+/* "latest" and "previous" are of `lnbench run`, which an imported run may tell by its command line alone, and by the time
+ * at which they began: an import may be of an earlier day. */
+static const char by_time_sql[] =
+    "WITH own AS (SELECT *, " MACHINE_SQL " AS identity FROM runs WHERE coalesce(command, "
+    "iif(command_line || ' ' LIKE '% run %', 'run', '')) = 'run' AND (requested > 0 OR EXISTS "
+    "(SELECT 1 FROM cells WHERE run = runs.id))), "
+    "latest AS (SELECT * FROM own ORDER BY started DESC, id DESC LIMIT 1) "
+    "SELECT own.id AS id FROM own, latest WHERE iif(?1 = 'latest', own.id = latest.id, "
+    "(own.started, own.id) < (latest.started, latest.id) AND own.identity = latest.identity "
+    "AND (own.request_hash = latest.request_hash OR (coalesce(own.request_hash, "
+    "latest.request_hash) IS NULL AND (own.plan, own.seed) = (latest.plan, latest.seed)))) "
+    "ORDER BY own.started DESC, own.id DESC LIMIT 1";
+/* Where the run of a number was removed, store_run() says it. */
+static const char number_sql[] = "SELECT iif(?1 + 0 <= max(id), ?1 + 0, 0) AS id FROM runs";
+static const char commit_sql[] =
+    "SELECT max(run) AS id FROM facts WHERE name = 'git_commit' AND value LIKE ?1 || '%' AND "
+    "EXISTS (SELECT 1 FROM cells WHERE cells.run = facts.run)";
+
 static int64_t ask_run(result_store *store, const char *sql, const char *word)
 {
     stored_table found = store_ask(store, sql, "s", word);
     const int64_t run = table_whole(&found, 0, "id");
     stored_table_free(&found);
     return run;
-}
-
-/* "latest" and "previous": of `lnbench run`, which an imported run may tell by its command line alone, and by the time
- * at which they began: an import may be of an earlier day. */
-static int64_t find_by_time(result_store *store, const char *word, const char *database)
-{
-    static const char sql[] =
-        "WITH own AS (SELECT *, " MACHINE_SQL " AS identity FROM runs WHERE coalesce(command, "
-        "iif(command_line || ' ' LIKE '% run %', 'run', '')) = 'run' AND (requested > 0 OR EXISTS "
-        "(SELECT 1 FROM cells WHERE run = runs.id))), "
-        "latest AS (SELECT * FROM own ORDER BY started DESC, id DESC LIMIT 1) "
-        "SELECT own.id AS id FROM own, latest WHERE iif(?1 = 'latest', own.id = latest.id, "
-        "(own.started, own.id) < (latest.started, latest.id) AND own.identity = latest.identity "
-        "AND (own.request_hash = latest.request_hash OR (coalesce(own.request_hash, "
-        "latest.request_hash) IS NULL AND (own.plan, own.seed) = (latest.plan, latest.seed)))) "
-        "ORDER BY own.started DESC, own.id DESC LIMIT 1";
-    const int64_t found = ask_run(store, sql, word);
-    if (found == 0 && strcmp(word, "latest") == 0)
-        die(EXIT_CODE_NOT_COMPARABLE, "%s: it holds no run of lnbench run yet: make one", database);
-    if (found == 0)
-        die(EXIT_CODE_NOT_COMPARABLE,
-            "%s: no run before run %lld asked for the same on the same machine: repeat it, or name "
-            "two runs (lnbench list runs)",
-            database, (long long)find_by_time(store, "latest", database));
-    return found;
 }
 
 /* "run 3, commit 1234567, 2026-01-01T00:00:00Z". The commit is lnbench's: the name and hash of plugins stand beside it,
@@ -674,38 +661,42 @@ static void describe(result_store *store, found_run *found, bool numbered)
 
 found_run run_find(const char *word, const char *database)
 {
-    static const char commit_sql[] =
-        "SELECT max(run) AS id FROM facts WHERE name = 'git_commit' AND value LIKE ?1 || '%' AND "
-        "EXISTS (SELECT 1 FROM cells WHERE cells.run = facts.run)";
     const size_t length = strlen(word);
-    const bool by_time = strcmp(word, "latest") == 0 || strcmp(word, "previous") == 0;
+    const bool latest = strcmp(word, "latest") == 0;
+    const bool by_time = latest || strcmp(word, "previous") == 0;
     const bool number = length > 0 && length < 10 && strspn(word, "0123456789") == length;
     const bool file = !by_time && !number && (access(word, F_OK) == 0 || strpbrk(word, "/."));
     const bool commit = !by_time && !file && length >= 4 && length <= 40 &&
                         strspn(word, "0123456789abcdefABCDEF") == length;
     found_run found = {.run = 0};
-    run_file opened;
     if (!by_time && !number && !file && !commit)
         die(EXIT_CODE_USAGE,
             "%.60s: neither a run's number, 'latest', 'previous', a commit (4 digits or more) nor "
             "a file",
             word);
+    run_file opened = {0};
     if (file) { /* or another store */
         opened = run_file_open(word);
         database = opened.database;
     }
     snprintf(found.database, sizeof found.database, "%s", database);
     result_store *store = store_open(database, STORE_READ);
+    if (by_time || number)
+        found.run = ask_run(store, by_time ? by_time_sql : number_sql, word);
+    if (commit && found.run == 0) /* which may be all digits */
+        found.run = ask_run(store, commit_sql, word);
     if (file)
         found.run = store_latest_run(store);
-    else if (by_time)
-        found.run = find_by_time(store, word, database);
-    else if (number && /* store_run() says it where it was removed */
-             strtoll(word, NULL, 10) <=
-                 ask_run(store, "SELECT max(id) AS id FROM runs WHERE ?1 <> ''", word))
-        found.run = strtoll(word, NULL, 10);
-    else if (commit)
-        found.run = ask_run(store, commit_sql, word);
+    if (found.run == 0 && by_time) {
+        const int64_t newest = ask_run(store, by_time_sql, "latest");
+        if (newest == 0)
+            die(EXIT_CODE_NOT_COMPARABLE, "%s: it holds no run of lnbench run yet: make one",
+                database);
+        die(EXIT_CODE_NOT_COMPARABLE,
+            "%s: no run before run %lld asked for the same on the same machine: repeat it, or name "
+            "two runs (lnbench list runs)",
+            database, (long long)newest);
+    }
     if (found.run == 0 && file)
         die(EXIT_CODE_ENVIRONMENT, "%s: holds no run yet: lnbench run makes one", word);
     if (found.run == 0)

@@ -4,7 +4,7 @@
  *
  *     run_comparison comparison = {.settings = {.tool = "compare", .files = {"previous", "latest"}, ...}};
  *     compare_runs(&comparison, "results/lnbench.db");
- *     comparison_print(&comparison, OUTPUT_TEXT, stdout);
+ *     comparison_print(&comparison, &out);
  *     exit_code code = comparison_exit_code(&comparison);
  *     comparison_free(&comparison);
  */
@@ -101,7 +101,6 @@ typedef struct comparison_settings {
     /* A format for programs will list the pairs that people need not see, too; it is JSON. */
     bool every_pair, json;
     bool all;           /* text and Markdown: every pair that is shown, every remark */
-    size_t width;       /* text: columns of the terminal; 0: none */
     bool allow_missing; /* missing results do not change the exit code */
     uint64_t seed;
 } comparison_settings;
@@ -173,8 +172,8 @@ exit_code pair_exit_code(const comparison_pair *pair, const comparison_settings 
 exit_code comparison_exit_code(const run_comparison *comparison);
 
 extern const char *const accuracy_gate_names[GATE_BOUND + 1];
-/* Prints one of OUTPUT_FORMATS_CI. */
-void comparison_print(const run_comparison *comparison, output_format format, FILE *file);
+/* In one of OUTPUT_FORMATS_CI. */
+void comparison_print(const run_comparison *comparison, const output_file *out);
 /* "naive_f32_avx2 torch 512x768 hot", in printable ASCII */
 const char *pair_name(arena *memory, const case_key *key);
 

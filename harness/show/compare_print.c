@@ -207,17 +207,16 @@ static void add_conclusion(text_buffer *out, arena *memory, const run_comparison
 /* ---- the table of pairs ---- */
 
 /* pairs: a row for each that will be listed. What people see of it is words, or NULL where there is none; json: all of
- * it; check: its name in JUnit; error_name: in customSmallerIsBetter. apart: a row for each case that makes no pair. */
+ * it; name: in JUnit; error_name: in customSmallerIsBetter. apart: a row for each case that makes no pair. */
 void comparison_begin(run_comparison *comparison)
 {
     comparison->store = store_open_memory();
-    store_script(
-        comparison->store,
-        "CREATE TEMP TABLE apart (kind, kernel, why);"
-        "CREATE TEMP TABLE pairs (shown, weight, kernel, operation, convention, shape, "
-        "cache, ratio, base_time, new_time, copy, p, noise, speed, accuracy, worst_error, "
-        "reproducible, note, json, name, seconds, exit_code, outcome, summary, error_name, "
-        "row_ulp_max, row_ulp_mean, regime, rows, hidden, ratio_lo, ratio_hi, processes)");
+    store_script(comparison->store,
+                 "CREATE TEMP TABLE apart (kind, kernel, why);"
+                 "CREATE TEMP TABLE pairs (shown, weight, kernel, operation, convention, shape, "
+                 "cache, ratio, base_time, new_time, copy, p, noise, speed, accuracy, worst_error, "
+                 "reproducible, note, json, name, seconds, exit_code, outcome, error_name, "
+                 "row_ulp_max, row_ulp_mean, regime, rows, hidden, ratio_lo, ratio_hi, processes)");
 }
 
 /* One side of a pair as JSON has a case. */
@@ -298,32 +297,24 @@ void comparison_put(run_comparison *comparison, const comparison_pair *pair, boo
     char reproducible[32];
     const char *ratio = ratio_words(&memory, &pair->ratio);
     const char *note = note_of(&memory, comparison, pair);
-    const char *noise =
-        isnan(pair->noise) ? NULL : arena_format(&memory, "noise here %.2g %%", 100 * pair->noise);
-    const char *timed = isnan(pair->ratio.middle) ? NULL : "new/base ", *summary = "";
-    const char *said[] = {speed, accuracy, timed, noise, note};
-    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
-        if (said[i] && *said[i])
-            summary = arena_format(&memory, "%s%s%s%s", summary, *summary ? "; " : "", said[i],
-                                   i == 2 ? ratio : "");
     char *json = comparison->settings.json ? pair_json(comparison, pair, note) : NULL;
-    store_put_line(
-        comparison->store, "pairs", "idsssssssssddnnsssssdisssddsiiddi", (int64_t)shown, weight,
-        key->kernel, operation_name(key->operation), convention_words(&memory, key),
-        shape_words(&memory, key), cache_name(key->cache), ratio,
-        time_words(&memory, base->speed.time_ns), time_words(&memory, new->speed.time_ns),
-        both_words(&memory, base->speed.copy_ratio, new->speed.copy_ratio), pair->p, pair->noise,
-        speed, accuracy,
-        both_words(&memory, base->metrics.elements ? base->metrics.row_ulp_max : NAN,
-                   new->metrics.elements ? new->metrics.row_ulp_max : NAN),
-        reproducible_both(base->reproducible, new->reproducible, reproducible), note, json,
-        pair_name(&memory, key), pair->seconds, (int64_t)code, outcome_names[code], summary,
-        arena_format(&memory, "%s/%s/%zux%zu/%s", key->kernel, key->convention, key->rows,
-                     key->hidden, key->input),
-        new->metrics.elements ? new->metrics.row_ulp_max : NAN,
-        new->metrics.elements ? new->metrics.row_ulp_mean : NAN, comparison_regime(comparison, key),
-        (int64_t)key->rows, (int64_t)key->hidden, pair->ratio.lo, pair->ratio.hi,
-        (int64_t) new->speed.processes);
+    store_put_line(comparison->store, "pairs", "idsssssssssddnnsssssdissddsiiddi", (int64_t)shown,
+                   weight, key->kernel, operation_name(key->operation),
+                   convention_words(&memory, key), shape_words(&memory, key),
+                   cache_name(key->cache), ratio, time_words(&memory, base->speed.time_ns),
+                   time_words(&memory, new->speed.time_ns),
+                   both_words(&memory, base->speed.copy_ratio, new->speed.copy_ratio), pair->p,
+                   pair->noise, speed, accuracy,
+                   both_words(&memory, base->metrics.elements ? base->metrics.row_ulp_max : NAN,
+                              new->metrics.elements ? new->metrics.row_ulp_max : NAN),
+                   reproducible_both(base->reproducible, new->reproducible, reproducible), note,
+                   json, pair_name(&memory, key), pair->seconds, (int64_t)code, outcome_names[code],
+                   arena_format(&memory, "%s/%s/%zux%zu/%s", key->kernel, key->convention,
+                                key->rows, key->hidden, key->input),
+                   new->metrics.elements ? new->metrics.row_ulp_max : NAN,
+                   new->metrics.elements ? new->metrics.row_ulp_mean : NAN,
+                   comparison_regime(comparison, key), (int64_t)key->rows, (int64_t)key->hidden,
+                   pair->ratio.lo, pair->ratio.hi, (int64_t) new->speed.processes);
     free(json);
     arena_free(&memory);
 }
@@ -344,6 +335,15 @@ enum {
     COLUMN_REPRODUCIBLE = 14,
     COLUMN_NOTE
 };
+
+/* Takes the table over. */
+static relation *relation_of(stored_table table, const relation_column *columns, size_t count)
+{
+    relation *rows = relation_create(columns, count);
+    table_add_to(&table, rows);
+    stored_table_free(&table);
+    return rows;
+}
 
 /* A pair takes one line: columns go until it does; but pairs of several shapes keep theirs. A duet
  * times no copy and tests no ranks. Takes the pairs over. */
@@ -370,9 +370,7 @@ static relation *pairs_relation(const run_comparison *comparison, stored_table p
         {.heading = "reproducible", .priority = 8},
         FOR_PEOPLE("note"),
     };
-    relation *rows = relation_create(COLUMNS(columns));
-    table_add_to(&pairs, rows);
-    stored_table_free(&pairs);
+    relation *rows = relation_of(pairs, COLUMNS(columns));
     relation_hide_alike(rows, COLUMN_OPERATION);
     if (!is_of_runs(comparison)) {
         relation_hide(rows, COLUMN_COPY);
@@ -382,10 +380,10 @@ static relation *pairs_relation(const run_comparison *comparison, stored_table p
     return rows;
 }
 
-static void print_rows(relation *rows, output_format format, FILE *file)
+/* As wide as the table is: what does not fit was left out. */
+static void print_rows(relation *rows, const output_file *out)
 {
-    const output_file out = {.format = format, .file = file};
-    relation_print(rows, &out);
+    relation_print(rows, &(output_file){.format = out->format, .file = out->file});
 }
 
 /* ---- text and Markdown ---- */
@@ -494,13 +492,14 @@ static size_t count_listed(const run_comparison *comparison, bool markdown, size
 }
 
 /* Text; or Markdown, as a comment: five lines of one pair, few of many. */
-static void print_for_people(arena *memory, const run_comparison *comparison, output_format format,
-                             FILE *file)
+static void print_for_people(arena *memory, const run_comparison *comparison,
+                             const output_file *out)
 {
+    FILE *file = out->file;
     const comparison_settings *settings = &comparison->settings;
-    const bool markdown = format == OUTPUT_MARKDOWN;
+    const bool markdown = out->format == OUTPUT_MARKDOWN;
     const char *bullet = markdown ? "- " : "";
-    const size_t room = markdown ? 0 : settings->width ? settings->width : 100;
+    const size_t room = markdown ? 0 : out->width ? out->width : 100;
     text_buffer head = {0}, below = {0};
     size_t shown;
     const size_t count = count_listed(comparison, markdown, &shown);
@@ -530,7 +529,7 @@ static void print_for_people(arena *memory, const run_comparison *comparison, ou
             relation_fit(rows, room);
             add_notes(&below, memory, comparison, count); /* below the table */
         }
-        print_rows(rows, format, file);
+        print_rows(rows, out);
     }
     add_remarks(&below, memory, comparison, shown, count, bullet);
     if (below.bytes)
@@ -604,30 +603,17 @@ static void print_json(arena *memory, const run_comparison *comparison, FILE *fi
     json_decref(whole);
 }
 
-/* The rows of a query; ?1 and ?2: the tool, and whether what is missing fails nothing. */
-static relation *relation_of(const run_comparison *comparison, const char *sql,
-                             const relation_column *columns, size_t count)
-{
-    relation *rows = relation_create(columns, count);
-    stored_table found = store_ask(comparison->store, sql, "si", comparison->settings.tool,
-                                   (int64_t)comparison->settings.allow_missing);
-    table_add_to(&found, rows);
-    stored_table_free(&found);
-    return rows;
-}
-
 /* A row for each error of the new side. */
 static relation *errors_relation(const run_comparison *comparison)
 {
     static const relation_column columns[] = {FOR_PROGRAMS("name"), FOR_PROGRAMS("unit"),
                                               FOR_PROGRAMS("value")};
-    return relation_of(
-        comparison,
+    static const char sql[] =
         "SELECT name, 'row ULP', value FROM (SELECT rowid AS place, 1 AS which, error_name || "
         "' row_ulp_max' AS name, row_ulp_max AS value FROM pairs UNION ALL SELECT rowid, 2, "
-        "error_name || ' row_ulp_mean', row_ulp_mean FROM pairs) WHERE value < 9e999 AND ?1 <> ?2 "
-        "ORDER BY place, which",
-        COLUMNS(columns));
+        "error_name || ' row_ulp_mean', row_ulp_mean FROM pairs) WHERE value < 9e999 "
+        "ORDER BY place, which";
+    return relation_of(store_ask(comparison->store, sql, ""), COLUMNS(columns));
 }
 
 /* A check of CI for each pair, for each context that differs and for cases that stand apart. JUnit calls what is no
@@ -639,17 +625,21 @@ static relation *checks_relation(const run_comparison *comparison)
         FOR_PEOPLE("outcome"),   FOR_PEOPLE("type"),  FOR_PEOPLE("message"),
         FOR_PEOPLE("output"),    FOR_PEOPLE("level"), FOR_PEOPLE("title"),
     };
-    relation *checks = relation_of(
-        comparison,
+    static const char sql[] =
         "SELECT ?1, name, format('%.3f', seconds), CASE WHEN exit_code = 0 THEN '' WHEN exit_code "
         "IN (1, 5) THEN 'failure' ELSE 'error' END, outcome, name || ': ' || summary, summary, "
-        "CASE "
-        "exit_code WHEN 0 THEN '' WHEN 3 THEN 'warning' ELSE 'error' END, outcome FROM pairs "
+        "CASE exit_code WHEN 0 THEN '' WHEN 3 THEN 'warning' ELSE 'error' END, outcome FROM "
+        "(SELECT "
+        "*, substr(coalesce('; ' || speed, '') || coalesce('; ' || accuracy, '') || iif(ratio = "
+        "'-', '', '; new/base ' || ratio) || iif(noise IS NULL, '', format('; noise here %.2g %%', "
+        "100 * noise)) || iif(note = '', '', '; ' || note), 3) AS summary FROM pairs) "
         "UNION ALL SELECT ?1, words, '', iif(fails, 'error', 'skipped'), 'not comparable', words, "
         "'', iif(fails, 'error', 'notice'), iif(kind = 0, 'missing', 'not compared') FROM (SELECT "
-        "*, kind = 0 AND NOT ?2 AS fails FROM (" APART "))",
-        COLUMNS(columns));
+        "*, kind = 0 AND NOT ?2 AS fails FROM (" APART "))";
     const char *tool = comparison->settings.tool;
+    const int64_t allowed = comparison->settings.allow_missing;
+    relation *checks =
+        relation_of(store_ask(comparison->store, sql, "si", tool, allowed), COLUMNS(columns));
     for (size_t i = 0; i < comparison->differences.count; i++)
         relation_row(checks, as_text(tool), as_format("context %zu", i + 1), as_text(""),
                      as_text("error"), as_text("not comparable"),
@@ -658,19 +648,20 @@ static relation *checks_relation(const run_comparison *comparison)
     return checks;
 }
 
-void comparison_print(const run_comparison *comparison, output_format format, FILE *file)
+void comparison_print(const run_comparison *comparison, const output_file *out)
 {
+    const output_format format = out->format;
     arena memory = {0};
     if (format == OUTPUT_TEXT || format == OUTPUT_MARKDOWN) {
-        print_for_people(&memory, comparison, format, file);
+        print_for_people(&memory, comparison, out);
     } else if (format == OUTPUT_JSON) {
-        print_json(&memory, comparison, file);
+        print_json(&memory, comparison, out->file);
     } else if (format < OUTPUT_FORMATS_OF_ALL) {
         stored_table pairs =
             store_ask(comparison->store, PEOPLE_SEE "pairs WHERE shown ORDER BY rowid", "");
-        print_rows(pairs_relation(comparison, pairs), format, file);
+        print_rows(pairs_relation(comparison, pairs), out);
     } else if (format == OUTPUT_SMALLER) {
-        print_rows(errors_relation(comparison), format, file);
+        print_rows(errors_relation(comparison), out);
     } else {
         relation *checks = checks_relation(comparison);
         text_buffer conclusion = {0};
@@ -679,7 +670,7 @@ void comparison_print(const run_comparison *comparison, output_format format, FI
             relation_row(checks, as_text(comparison->settings.tool), as_text(""), as_text(""),
                          as_text(""), as_text(""), as_text(conclusion.bytes), as_text(""),
                          as_text("notice"), as_format("lnbench %s", comparison->settings.tool));
-        print_rows(checks, format, file);
+        print_rows(checks, out);
         text_free(&conclusion);
     }
     arena_free(&memory);

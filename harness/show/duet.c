@@ -10,6 +10,7 @@
 #include "conformance/conformance.h"
 #include "domain/kernel.h"
 #include "run/session.h"
+#include "store/speed.h"
 #include <errno.h>
 #include <math.h>
 #include <sys/stat.h>
@@ -259,11 +260,9 @@ static void judge_families(duet_run *duet, const speed_group *group, duet_pair *
 
 /* ---- timing ---- */
 
-/* Ratios of rounds, process by process, and the times that they are of. */
+/* Logarithms of the ratios of rounds, and the times that they are of. */
 typedef struct time_sample {
-    double *ratios, *times[SIDES];
-    size_t *start; /* process g: ratios[start[g]] to ratios[start[g + 1] - 1] */
-    size_t count, groups;
+    speed_sample ratios, times[SIDES];
 } time_sample;
 
 /* A side's time in one round. */
@@ -284,18 +283,11 @@ typedef struct pair_timing {
     char refusals[SIDES][DETAIL_MAX_LENGTH]; /* of the timed shape; "": none */
 } pair_timing;
 
-/* A sample of no process. */
-static time_sample sample_begin(void)
-{
-    return (time_sample){.start = allocate_zeroed(1, sizeof(size_t))};
-}
-
 static void sample_free(time_sample *sample)
 {
-    free(sample->ratios);
-    free(sample->times[BASE]);
-    free(sample->times[NEW]);
-    free(sample->start);
+    speed_sample_free(&sample->ratios);
+    speed_sample_free(&sample->times[BASE]);
+    speed_sample_free(&sample->times[NEW]);
 }
 
 /* What a failed reply means for the pair; SIDES: of neither side. */
@@ -380,28 +372,20 @@ static bool is_undisturbed(const duet_round *lap)
 
 /* Rounds in which another process took the CPU from a side say nothing of either; where hardly any
  * other is left (a busy machine, or a kernel that waits), all count. */
-static void keep_rounds(time_sample *sample, duet_round (*rounds)[SIDES], unsigned count)
+static void keep_rounds(time_sample *sample, unsigned process, duet_round (*rounds)[SIDES],
+                        unsigned count)
 {
     unsigned undisturbed = 0;
     for (unsigned i = 0; i < count; i++)
         undisturbed += is_undisturbed(&rounds[i][BASE]) && is_undisturbed(&rounds[i][NEW]);
     for (unsigned i = 0; i < count; i++) {
         const duet_round *base = &rounds[i][BASE], *new = &rounds[i][NEW];
-        const size_t at = sample->count;
         if (!is_time(base->real_ns) || !is_time(new->real_ns) ||
             (undisturbed >= LEAST_ROUNDS && !(is_undisturbed(base) && is_undisturbed(new))))
             continue;
-        sample->ratios = allocate_room(sample->ratios, at, sizeof *sample->ratios);
-        sample->ratios[at] = log(new->real_ns / base->real_ns);
-        for (int side = 0; side < SIDES; side++) {
-            sample->times[side] = allocate_room(sample->times[side], at, sizeof(double));
-            sample->times[side][at] = rounds[i][side].real_ns;
-        }
-        sample->count++;
-    }
-    if (sample->count > sample->start[sample->groups]) {
-        sample->start = allocate_room(sample->start, ++sample->groups, sizeof *sample->start);
-        sample->start[sample->groups] = sample->count;
+        speed_sample_add(&sample->ratios, process, log(new->real_ns / base->real_ns));
+        for (int side = 0; side < SIDES; side++)
+            speed_sample_add(&sample->times[side], process, rounds[i][side].real_ns);
     }
 }
 
@@ -453,7 +437,7 @@ static void run_process(pair_timing *timing, time_sample *sample)
         return;
     run_rounds(timing, &begin, side_of, rounds);
     if (!timing->over)
-        keep_rounds(sample, rounds, timing->rounds);
+        keep_rounds(sample, timing->processes, rounds, timing->rounds);
     timing->processes++;
 }
 
@@ -475,7 +459,8 @@ static void run_processes(pair_timing *timing, time_sample *sample, unsigned cou
 static interval_estimate ratio_of(const pair_timing *timing, const time_sample *sample)
 {
     const comparison_settings *settings = &timing->duet->comparison.settings;
-    grouped_values grouped = {sample->ratios, sample->start, sample->groups};
+    const speed_sample *ratios = &sample->ratios;
+    grouped_values grouped = {ratios->values, ratios->start, ratios->groups};
     interval_estimate ratio =
         bootstrap_median(&grouped, RESAMPLE_GROUPS, settings->confidence, settings->seed);
     return (interval_estimate){exp(ratio.middle), exp(ratio.lo), exp(ratio.hi)};
@@ -491,7 +476,7 @@ static double seconds_spent(const pair_timing *timing)
 static void search(pair_timing *timing, unsigned least)
 {
     const comparison_settings *settings = &timing->duet->comparison.settings;
-    time_sample sample = sample_begin();
+    time_sample sample = {0};
     while (timing->processes < least && !timing->over &&
            seconds_spent(timing) <= settings->seconds / 2)
         run_processes(timing, &sample, 1, "searching");
@@ -509,10 +494,11 @@ static void search(pair_timing *timing, unsigned least)
 static void take_sample(pair_timing *timing, time_sample *sample)
 {
     comparison_pair *pair = &timing->own->pair;
-    if (!timing->over && sample->groups > 0) {
+    if (!timing->over && sample->ratios.groups > 0) {
         for (int side = 0; side < SIDES; side++) {
-            pair->sides[side].speed.time_ns = median(sample->times[side], sample->count);
-            pair->sides[side].speed.processes = (unsigned)sample->groups;
+            pair->sides[side].speed.time_ns =
+                median(sample->times[side].values, sample->times[side].count);
+            pair->sides[side].speed.processes = (unsigned)sample->ratios.groups;
         }
         pair->ratio = ratio_of(timing, sample);
     }
@@ -536,7 +522,7 @@ static void time_adaptively(pair_timing *timing)
                               settings->seconds - spent, spent / timing->processes);
         if (processes <= confirmed)
             break;
-        time_sample sample = sample_begin();
+        time_sample sample = {0};
         confirmed = processes;
         pair->searched = timing->processes;
         run_processes(timing, &sample, processes, "confirming");
@@ -558,7 +544,7 @@ static void time_fixed(pair_timing *timing)
 {
     const comparison_settings *settings = &timing->duet->comparison.settings;
     const unsigned least = duet_least_processes(settings->confidence);
-    time_sample sample = sample_begin();
+    time_sample sample = {0};
     while (!timing->over &&
            (timing->processes < least || seconds_spent(timing) < settings->seconds))
         run_processes(timing, &sample, 1, "measuring the noise");

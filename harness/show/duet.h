@@ -5,7 +5,7 @@
  *                      .deadline = 10, .cpu = -1};
  *     duet_prepare(&duet, &request);
  *     bool finished = duet_measure(&duet, &request);
- *     comparison_print(&duet.comparison, OUTPUT_TEXT, stdout);
+ *     comparison_print(&duet.comparison, &out);
  *     duet_free(&duet);
  */
 #ifndef LNBENCH_DUET_H

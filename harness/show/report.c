@@ -285,17 +285,24 @@ static relation_value as_error(const report_data *data, const error_sum *sum)
                            "%s", answer_error_words(&data->answer, sum, words));
 }
 
-/* A kernel, its GB/s, and its speed as a share of a copy's with the 95 % interval; the page sorts by the share. */
-static void add_speed(relation *rows, const answer_row *row)
+/* A kernel's speed, also as a share of a copy's with the 95 % interval, by which the page sorts; and its errors, of edge
+ * cases as given. */
+static void add_figures(relation *rows, const report_data *data, const answer_row *row,
+                        relation_value edge_cases)
 {
     static const speed_figures none = SPEED_UNKNOWN;
     const speed_figures *speed = row->at_key ? row->at_key : &none;
+    const error_sum *errors = row->standing->errors;
+    char times[16];
     relation_row(rows, as_text(row->kernel), as_figure(speed->gbps),
                  isfinite(speed->copy_ratio_lo) && isfinite(speed->copy_ratio_hi)
                      ? as_figure_words(speed->copy_ratio, TONE_NONE, "%.0f %% [%.0f, %.0f]",
                                        100 * speed->copy_ratio, 100 * speed->copy_ratio_lo,
                                        100 * speed->copy_ratio_hi)
-                     : as_text(NULL));
+                     : as_text(NULL),
+                 as_figure_words(row->speedup, TONE_NONE, "%s", answer_times(row->speedup, times)),
+                 as_error(data, &errors[SCOPE_ORDINARY]), as_error(data, &errors[SCOPE_ANY]),
+                 edge_cases, as_text(row->reproducible));
 }
 
 #define KERNEL                                                                                     \
@@ -307,74 +314,48 @@ static void add_speed(relation *rows, const answer_row *row)
         .heading = (heading_), .priority = 1                                                       \
     }
 #define FIGURES                                                                                    \
-    FOR_PEOPLE("GB/s"), OPTIONAL("% of copy [95 %]"), OPTIONAL("× fastest peer"),                  \
+    KERNEL, FOR_PEOPLE("GB/s"), OPTIONAL("% of copy [95 %]"), OPTIONAL("× fastest peer"),          \
         OPTIONAL("error, ordinary rows"), FOR_PEOPLE("worst error"),                               \
         OPTIONAL("error, edge cases"), OPTIONAL("reproducible")
 
 /* The rows of the terminal's short table, with the same figures. */
 static void add_names_table(const report_data *data, document *page)
 {
-    static const relation_column columns[] = {OPTIONAL(""), KERNEL, FIGURES,
-                                              OPTIONAL("correctly rounded")};
+    static const relation_column columns[] = {OPTIONAL(""), FIGURES, OPTIONAL("correctly rounded")};
     const run_answer *answer = &data->answer;
     relation *rows = relation_create(COLUMNS(columns));
-    char times[16];
     for (size_t i = 0; i < answer->count; i++) {
         const answer_row *row = &answer->rows[i];
-        const error_sum *errors = row->standing->errors;
-        const error_sum *edge = &errors[SCOPE_EXTREME];
+        const error_sum *edge = &row->standing->errors[SCOPE_EXTREME];
         const double edges = (double)(edge->wrong + edge->limited);
         if (!row->shown)
             continue;
         relation_add(rows, as_text(answer_role_word(answer, row)));
-        add_speed(rows, row);
-        relation_row(
-            rows, as_figure_words(row->speedup, TONE_NONE, "%s", answer_times(row->speedup, times)),
-            as_error(data, &errors[SCOPE_ORDINARY]), as_error(data, &errors[SCOPE_ANY]),
-            edge->judged == 0 ? as_text(NULL)
-            : edge->wrong     ? as_figure_words(edges, TONE_FAULT, "%zu fail", edge->wrong)
-            : edge->limited ? as_figure_words(edges, TONE_LIMIT, "%zu type-limited", edge->limited)
-                            : as_figure_words(edges, TONE_NONE, "pass"),
-            as_text(row->reproducible),
-            as_text(row->all->judged == 0    ? "-"
-                    : row->standing->rounded ? "yes"
-                                             : "no"));
+        add_figures(rows, data, row,
+                    edge->judged == 0 ? as_text(NULL)
+                    : edge->wrong     ? as_figure_words(edges, TONE_FAULT, "%zu fail", edge->wrong)
+                    : edge->limited
+                        ? as_figure_words(edges, TONE_LIMIT, "%zu type-limited", edge->limited)
+                        : as_figure_words(edges, TONE_NONE, "pass"));
+        relation_add(rows, as_text(row->all->judged == 0    ? "-"
+                                   : row->standing->rounded ? "yes"
+                                                            : "no"));
     }
     document_table(page, rows);
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp((*(const answer_row *const *)a)->kernel, (*(const answer_row *const *)b)->kernel);
-}
-
-/* Every kernel at the report's shape, beside the fastest peer there: those that were timed, fastest first as in the
- * answer; behind them the others, by name. */
+/* Every kernel at the report's shape, in the order of the answer: the fastest first, then those that were not timed. */
 static void add_kernels_table(const report_data *data, document *page)
 {
-    static const relation_column columns[] = {KERNEL, FIGURES};
-    const run_answer *answer = &data->answer;
-    const answer_row **list = allocate_zeroed(answer->count + 1, sizeof *list);
-    const speed_figures *peer = answer->peer ? answer->peer->at_key : NULL;
+    static const relation_column columns[] = {FIGURES};
     relation *rows = relation_create(COLUMNS(columns));
-    size_t count = 0, timed = 0;
-    for (size_t i = 0; i < answer->count; i++) {
-        const answer_row *row = &answer->rows[i];
-        if (row->at_key || row->standing->errors[SCOPE_ANY].judged > 0)
-            list[count++] = row;
-        timed += row->at_key != NULL;
-    }
-    qsort(list + timed, count - timed, sizeof *list, by_name);
-    for (size_t i = 0; i < count; i++) {
-        const speed_figures *own = list[i]->at_key;
-        const error_sum *errors = list[i]->standing->errors;
-        add_speed(rows, list[i]);
-        relation_row(rows, as_figure(own && peer ? own->gbps / peer->gbps : (double)NAN),
-                     as_error(data, &errors[SCOPE_ORDINARY]), as_error(data, &errors[SCOPE_ANY]),
-                     as_error(data, &errors[SCOPE_EXTREME]), as_text(list[i]->reproducible));
+    for (size_t i = 0; i < data->answer.count; i++) {
+        const answer_row *row = &data->answer.rows[i];
+        const error_sum *errors = row->standing->errors;
+        if (row->at_key || errors[SCOPE_ANY].judged > 0)
+            add_figures(rows, data, row, as_error(data, &errors[SCOPE_EXTREME]));
     }
     document_table(page, rows);
-    free(list);
 }
 
 /* The largest row ULP on each family of inputs, of the kernels shown. */
@@ -751,21 +732,22 @@ static void put_requested(const report_data *data, const char *other)
     static const run_answer none = {.isa = ""};
     result_store *store = data->view->store;
     const run_answer *answer = other[0] ? &none : &data->answer;
-    const answer_row *fastest = answer->untold_count[OF_ALL] ? answer->untold[OF_ALL][0] : NULL;
     const case_key *key = answer->column_count ? &answer->columns[answer->key].key : NULL;
     const char *types =
         !other[0] && data->view->standings.count > 0 ? dtype_name(data->answer.dtype) : other;
     store_script(store, "CREATE TEMP TABLE untold (case_id, kind)");
     for (int of = OF_ALL; of <= OF_CALLABLE; of++)
-        for (size_t i = 0; answer->untold_count[of] > 1 && i < answer->untold_count[of]; i++)
-            store_put_line(store, "untold", "ii", case_of(answer->untold[of][i]),
-                           (int64_t)(1 + of));
+        for (size_t i = 0; answer->untold_count[of] > 1 && i < answer->count; i++)
+            if (answer->rows[i].untold[of])
+                store_put_line(store, "untold", "ii", answer->rows[i].ranked->case_id,
+                               (int64_t)(1 + of));
     store_script(store, "CREATE TEMP TABLE asked (run, operation, types, page, rows, hidden, isa, "
                         "fastest, recommended, proven, noisy)");
     store_put_line(store, "asked", "isniiisiiii", data->view->run.id,
                    operation_name(view_operation(data->view)), types, (int64_t)!other[0],
                    (int64_t)(key ? key->rows : 0), (int64_t)(key ? key->hidden : 0), answer->isa,
-                   case_of(fastest), case_of(answer->recommended), case_of(answer->proven),
+                   answer->ranking.fastest ? answer->ranking.fastest->case_id : 0,
+                   case_of(answer->recommended), case_of(answer->proven),
                    (int64_t)answer_is_noisy(answer));
 }
 
@@ -859,38 +841,17 @@ static void draw_charts(report_data *data, const char *plots_directory, const ch
     text_free(&names);
 }
 
-/* The page as HTML, with the charts in it and, if there is one, the packed run behind it; and as Markdown. */
-static void write_pages(const report_data *data, const char *plots_directory, const char *directory,
-                        const text_buffer *run, report_result *result)
-{
-    char generator[100];
-    machine_facts here;
-    document page = {.directory = directory};
-    text_buffer html = {0};
-    machine_read(&here);
-    snprintf(generator, sizeof generator, "lnbench %.20s %.12s%s",
-             machine_fact_value(&here, "lnbench_version"), machine_fact_value(&here, "git_commit"),
-             strcmp(machine_fact_value(&here, "git_dirty"), "yes") == 0 ? " (changed)" : "");
-    machine_free(&here);
-    make_page(data, &page);
-    report_path(result->index_html, directory, "index", ".html");
-    report_path(result->markdown, directory, "report", ".md");
-    add_frame(&page, plots_directory, generator, run, &html);
-    if (run)
-        page_run_end(&html);
-    write_whole_file(result->index_html, &html);
-    write_whole_file(result->markdown, &page.markdown);
-    text_free(&html);
-    document_free(&page);
-}
-
+/* The page is written as HTML, with the charts in it and, if there is one, the packed run behind it; and as Markdown. */
 report_result report_write(const run_view *view, const char *plots_directory, const char *directory,
                            const text_buffer *run)
 {
     report_data data = {.view = view};
     report_result result = {.chart_count = 0};
+    document page = {.directory = directory};
+    text_buffer html = {0};
+    machine_facts here;
     unsigned types = 0; /* 1 << ln_type, or-ed */
-    char tables[512];
+    char tables[512], generator[100];
     report_path(tables, directory, "data", "");
     make_directories(tables);
     answer_make(view, &data.answer);
@@ -902,7 +863,21 @@ report_result report_write(const run_view *view, const char *plots_directory, co
             prepare_type(&data, type, directory);
     draw_charts(&data, plots_directory, directory, &result);
     data.note = result.note;
-    write_pages(&data, plots_directory, directory, run, &result);
+    machine_read(&here);
+    snprintf(generator, sizeof generator, "lnbench %.20s %.12s%s",
+             machine_fact_value(&here, "lnbench_version"), machine_fact_value(&here, "git_commit"),
+             strcmp(machine_fact_value(&here, "git_dirty"), "yes") == 0 ? " (changed)" : "");
+    machine_free(&here);
+    make_page(&data, &page);
+    report_path(result.index_html, directory, "index", ".html");
+    report_path(result.markdown, directory, "report", ".md");
+    add_frame(&page, plots_directory, generator, run, &html);
+    if (run)
+        page_run_end(&html);
+    write_whole_file(result.index_html, &html);
+    write_whole_file(result.markdown, &page.markdown);
+    text_free(&html);
+    document_free(&page);
     for (size_t i = 0; i < TABLES; i++)
         stored_table_free(&data.tables[i]);
     answer_free(&data.answer);

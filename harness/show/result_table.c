@@ -57,7 +57,7 @@ typedef struct short_table {
     const answer_row **rows;
     size_t row_count;
     size_t shapes[ANSWER_COLUMNS], shape_count; /* columns of the answer */
-    char headings[ANSWER_COLUMNS][64], peer[32];
+    char peer[32];                              /* a heading */
 } short_table;
 
 /* Its columns: what the kernel is and its name, then the shapes, then these. */
@@ -121,10 +121,8 @@ static void choose_table(short_table *table, const run_answer *answer, const res
     if (look->top && look->top < table->row_count && !look->all)
         table->row_count = look->top;
     for (size_t i = 0; i < answer->column_count; i++)
-        if (look->all || shape_priority(answer, i) < 30) {
-            answer_column_name(answer, i, table->headings[table->shape_count]);
+        if (look->all || shape_priority(answer, i) < 30)
             table->shapes[table->shape_count++] = i;
-        }
 }
 
 /* ---- cells ---- */
@@ -203,8 +201,9 @@ static relation *make_relation(short_table *table)
                                                                         {"kernel", .priority = 0}};
     char number[16];
     for (size_t i = 0; i < table->shape_count; i++)
-        columns[SHAPES + i] = (relation_column){
-            table->headings[i], .priority = shape_priority(answer, table->shapes[i])};
+        columns[SHAPES + i] =
+            (relation_column){.heading = answer->columns[table->shapes[i]].name,
+                              .priority = shape_priority(answer, table->shapes[i])};
     memcpy(&columns[place_of(table, 0)], behind, sizeof behind);
     snprintf(table->peer, sizeof table->peer, "x %.20s", answer->peer ? answer->peer->label : "");
     table->peer[2 + strcspn(table->peer + 2, " ")] = '\0';
@@ -285,12 +284,10 @@ static void add_legend(const short_table *table, const relation *shown, text_buf
 {
     const run_answer *answer = table->answer;
     const bool speedup = relation_shows(shown, place_of(table, SPEEDUP));
+    const char *name = answer->columns[answer->key].name;
     bool shapes = false;
-    char name[64];
     for (size_t i = 0; i < table->shape_count; i++)
         shapes |= relation_shows(shown, SHAPES + i);
-    if (answer->column_count > 0)
-        answer_column_name(answer, answer->key, name);
     if (shapes)
         clean_format(lines, FORM_LINE,
                      "%s: hidden %zu, data in %s; %% of a copy's speed ± 95 %% interval%s%s.\n",

@@ -13,21 +13,17 @@
 #include <math.h>
 #include <stdio.h>
 
-static speed_sample samples_allocate(size_t most)
+void speed_sample_add(speed_sample *sample, unsigned process, double value)
 {
-    speed_sample samples = {.values = allocate((most + 1) * sizeof(double)),
-                            .start = allocate((most + 1) * sizeof(size_t))};
-    samples.start[0] = 0;
-    return samples;
-}
-
-static void add_sample(speed_sample *samples, unsigned process, double value)
-{
-    const size_t count = samples->start[samples->groups];
-    samples->groups += samples->groups == 0 || samples->process != process;
-    samples->process = process;
-    samples->values[count] = value;
-    samples->start[samples->groups] = count + 1;
+    if (sample->groups == 0 || sample->process != process) {
+        sample->groups++;
+        sample->start = allocate_room(sample->start, sample->groups, sizeof *sample->start);
+        sample->start[sample->groups - 1] = sample->count;
+    }
+    sample->process = process;
+    sample->values = allocate_room(sample->values, sample->count, sizeof *sample->values);
+    sample->values[sample->count++] = value;
+    sample->start[sample->groups] = sample->count;
 }
 
 static bool is_time(const timed_repetition *repetition)
@@ -37,21 +33,22 @@ static bool is_time(const timed_repetition *repetition)
 
 static speed_sample times_of(const stored_case *stored)
 {
-    speed_sample times = samples_allocate(stored->repetition_count);
+    speed_sample times = {0};
     for (size_t i = 0; i < stored->repetition_count; i++)
         if (is_time(&stored->repetitions[i]))
-            add_sample(&times, stored->repetitions[i].process, stored->repetitions[i].real_ns);
+            speed_sample_add(&times, stored->repetitions[i].process,
+                             stored->repetitions[i].real_ns);
     return times;
 }
 
 /* Ratios other / own of the rounds in which both were timed. Repetitions are in the order of processes and rounds. */
 static speed_sample ratios_of(const stored_case *own, const stored_case *other)
 {
-    speed_sample ratios = samples_allocate(own->repetition_count);
+    speed_sample ratios = {0};
     for (size_t i = 0, j = 0; i < own->repetition_count && j < other->repetition_count;) {
         const timed_repetition *a = &own->repetitions[i], *b = &other->repetitions[j];
         if (a->process == b->process && a->repetition == b->repetition && is_time(a) && is_time(b))
-            add_sample(&ratios, a->process, b->real_ns / a->real_ns);
+            speed_sample_add(&ratios, a->process, b->real_ns / a->real_ns);
         bool is_earlier =
             a->process != b->process ? a->process < b->process : a->repetition <= b->repetition;
         i += is_earlier;
@@ -69,7 +66,7 @@ static interval_estimate estimate_of(const speed_sample *samples, uint64_t seed)
 double *speed_medians(const speed_sample *sample)
 {
     double *medians = allocate((sample->groups + 1) * sizeof *medians);
-    double *scratch = allocate((sample->start[sample->groups] + 1) * sizeof *scratch);
+    double *scratch = allocate((sample->count + 1) * sizeof *scratch);
     for (size_t g = 0; g < sample->groups; g++) {
         size_t count = sample->start[g + 1] - sample->start[g];
         memcpy(scratch, sample->values + sample->start[g], count * sizeof *scratch);
@@ -132,7 +129,7 @@ speed_figures speed_of_case(const stored_cases *cases, size_t index)
             .copy_ratio_hi = ratio.hi,
             .cycles = NAN,
             .instructions = NAN,
-            .repetitions = (unsigned)times.start[times.groups],
+            .repetitions = (unsigned)times.count,
             .processes = (unsigned)times.groups,
         };
     }
@@ -163,7 +160,7 @@ speed_sample speed_sample_of(const stored_cases *cases, size_t index)
         speed_sample_free(&taken);
         taken = times_of(stored);
     }
-    for (size_t i = 0; i < taken.start[taken.groups]; i++)
+    for (size_t i = 0; i < taken.count; i++)
         taken.values[i] = over_roof ? -log(taken.values[i]) : log(taken.values[i]);
     taken.over_roof = over_roof;
     return taken;

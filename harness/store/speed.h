@@ -3,7 +3,7 @@
  *
  *     stored_cases cases = store_timed_cases(store, run, -1, true);
  *     speed_figures speed = speed_of_case(&cases, 0);   // speed.time_ns, speed.copy_ratio
- *     interval_estimate ratio = speed_of_pair(&cases, 1, 0);
+ *     interval_estimate ratio = speed_of_pair(&cases.cases[1], &cases.cases[0]);
  */
 #ifndef LNBENCH_SPEED_H
 #define LNBENCH_SPEED_H
@@ -22,15 +22,18 @@ speed_figures speed_of_case(const stored_cases *cases, size_t index);
  * contains 1, the difference is not significant. NaN: no round has both. */
 interval_estimate speed_of_pair(const stored_case *own, const stored_case *base);
 
-/* The logarithms of a case's times divided by those of its copy, by process, for the comparison of two runs. If no copy
- * was measured with it, the logarithms of its times. */
+/* Times or ratios, process by process: group g has values[start[g]] to values[start[g + 1] - 1]. All zero: none. */
 typedef struct speed_sample {
     double *values;
-    size_t *start; /* group g: values[start[g]] to values[start[g + 1] - 1] */
-    size_t groups;
+    size_t *start; /* NULL: of no group */
+    size_t groups, count;
     unsigned process; /* of the last group */
     bool over_roof;
 } speed_sample;
+/* One more of this process: those of a process follow each other. */
+void speed_sample_add(speed_sample *sample, unsigned process, double value);
+/* The logarithms of a case's times divided by those of its copy, for the comparison of two runs. If no copy was
+ * measured with it, the logarithms of its times. */
 speed_sample speed_sample_of(const stored_cases *cases, size_t index);
 /* The median of each process; free() it. */
 double *speed_medians(const speed_sample *sample);
