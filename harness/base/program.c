@@ -578,11 +578,11 @@ void temporary_folder_remove(const char *path)
 
 void tidy_up(void)
 {
-    for (size_t i = 0; i < MOST_CHILDREN; i++)
-        if (children[i] > 0) {
-            kill(-children[i], SIGKILL);
-            kill(children[i], SIGKILL);
-        }
+    for (size_t i = 0; i < MOST_CHILDREN; i++) {
+        const pid_t child = children[i]; /* read once: kill(0) would end our own group */
+        if (child > 0 && kill(-child, SIGKILL) != 0)
+            kill(child, SIGKILL);
+    }
     for (const whole_file *file = open_files; file; file = file->next)
         unlink(file->part);
     for (size_t at = 0; at < FOLDERS_MOST; at++)
