@@ -278,26 +278,6 @@ void lnjudge_report_free(lnjudge_report *report)
     *report = (lnjudge_report){0};
 }
 
-static void choose_worst(lnjudge_report *report)
-{
-    double largest = -1;
-    bool judged = false;
-    report->passed = 1;
-    report->worst = 0;
-    for (size_t i = 0; i < report->count; i++) {
-        const lnjudge_case *here = &report->cases[i];
-        double row_ulp = lnjudge_metric(here, "row_ulp_max");
-        judged |= here->worst.x != NULL;
-        bool larger = strcmp(here->verdict, "type-limited") != 0 && row_ulp > largest;
-        if (report->passed && (!here->passed || larger)) {
-            report->worst = i;
-            largest = row_ulp;
-        }
-        report->passed &= here->passed;
-    }
-    report->passed &= judged;
-}
-
 /* ---- outputs of other programs ---- */
 
 lnjudge_status lnjudge_output_judge(const ln_problem *given, const ln_tensors *tensors,
@@ -338,13 +318,7 @@ lnjudge_status lnjudge_output_judge(const ln_problem *given, const ln_tensors *t
 
 /* ---- tolerances ---- */
 
-/* atol for a difference at an element whose value is `value`. */
-static double left_for_atol(double difference, double value, double rtol)
-{
-    return fmax(0, difference - rtol * fabs(value));
-}
-
-/* Both are off by so many row ULP, in opposite directions. */
+/* The atol that two outputs of a row need, which are off by so many row ULP in opposite directions. */
 static double atol_of(const judge_block *block, size_t row, double row_ulp, double rtol)
 {
     metrics_row judged = judge_metrics_row(block, row);
@@ -353,7 +327,7 @@ static double atol_of(const judge_block *block, size_t row, double row_ulp, doub
         double off = row_ulp * ulp_in(format_of(block->storage), element_scale(&judged, i));
         double exact = fabs(block->results[row].exact[i]);
         if (isfinite(exact))
-            most = fmax(most, left_for_atol(2 * off, fmax(0, exact - off), rtol));
+            most = fmax(most, 2 * off - rtol * fmax(0, exact - off));
     }
     return most;
 }
@@ -382,7 +356,7 @@ static void find_mistakes(row_judge *judge, const judge_block *block, lnjudge_to
             if (!same_class(own, theirs))
                 *atol = INFINITY;
             else if (isfinite(own))
-                *atol = fmax(*atol, left_for_atol(fabs(own - theirs), own, found->rtol));
+                *atol = fmax(*atol, fabs(own - theirs) - found->rtol * fabs(own));
         }
         judge_block_free(&other);
     }
@@ -391,42 +365,37 @@ static void find_mistakes(row_judge *judge, const judge_block *block, lnjudge_to
 /* For two correct implementations a and b, |a - b| <= atol + rtol |b| for all elements, as in allclose(), where the
  * error of each is at most that of any order of its sums. rtol is for the last rounding of both, 2 u of the
  * storage type. */
-static void find_tolerance(row_judge *judge, const judge_block *block, lnjudge_tolerance *found)
-{
-    const judged_kind kind = judged_kind_unknown(block);
-    /* Sums of 16 bits, as the worst of the textbook ways has them. */
-    const ln_type sums = block->storage == LN_F16 ? LN_F16 : LN_BF16;
-    const double rtol = 2 * unit_roundoff(block->storage);
-    *found = (lnjudge_tolerance){.rtol = rtol, .count = 1};
-    snprintf(found->mistakes[0].words, sizeof found->mistakes[0].words, "sums in %s",
-             dtype_name(sums));
-    for (size_t row = 0; row < block->rows; row++) {
-        const row_limits *limits = judge_limits(judge, block, &kind, row);
-        const metrics_row judged = judge_metrics_row(block, row);
-        double *atol = &found->mistakes[0].atol;
-        if (!isfinite(block->results[row].facts.rstd))
-            continue;
-        const textbook_errors worst = judgings[block->operation]->textbook(
-            &judged, judge->values, sums); /* judge_limits() loaded the row */
-        found->certain = fmax(found->certain, atol_of(block, row, limits->order_ulp, rtol));
-        found->likely = fmax(found->likely, atol_of(block, row, limits->likely_ulp, rtol));
-        found->usual = fmax(found->usual, atol_of(block, row, limits->textbook.row_ulp / 2, rtol));
-        *atol = fmax(*atol, atol_of(block, row, worst.row_ulp / 2, rtol));
-    }
-    find_mistakes(judge, block, found);
-}
-
 lnjudge_status lnjudge_tolerance_find(const ln_problem *given, const ln_tensors *tensors,
-                                      lnjudge_tolerance *made, lnjudge_error *failure)
+                                      lnjudge_tolerance *found, lnjudge_error *failure)
 {
     judge_block block;
     CATCH(failure);
-    check_place(made, "the tolerances");
+    check_place(found, "the tolerances");
     const ln_problem problem = check_call(given, tensors);
     const operation_call call = call_of(&problem, tensors);
     row_judge *judge = judge_create(NULL, &no_limit);
     judge_block_from(judge, &block, &call);
-    find_tolerance(judge, &block, made);
+    const judged_kind kind = judged_kind_unknown(&block);
+    /* Sums of 16 bits, as the worst of the textbook ways has them. */
+    const ln_type sums = problem.storage == LN_F16 ? LN_F16 : LN_BF16;
+    const double rtol = 2 * unit_roundoff(problem.storage);
+    *found = (lnjudge_tolerance){.rtol = rtol, .count = 1};
+    snprintf(found->mistakes[0].words, sizeof found->mistakes[0].words, "sums in %s",
+             dtype_name(sums));
+    for (size_t row = 0; row < problem.rows; row++) {
+        const row_limits *limits = judge_limits(judge, &block, &kind, row);
+        const metrics_row judged = judge_metrics_row(&block, row);
+        double *atol = &found->mistakes[0].atol;
+        if (!isfinite(block.results[row].facts.rstd))
+            continue;
+        const textbook_errors worst = judgings[block.operation]->textbook(
+            &judged, judge->values, sums); /* judge_limits() loaded the row */
+        found->certain = fmax(found->certain, atol_of(&block, row, limits->order_ulp, rtol));
+        found->likely = fmax(found->likely, atol_of(&block, row, limits->likely_ulp, rtol));
+        found->usual = fmax(found->usual, atol_of(&block, row, limits->textbook.row_ulp / 2, rtol));
+        *atol = fmax(*atol, atol_of(&block, row, worst.row_ulp / 2, rtol));
+    }
+    find_mistakes(judge, &block, found);
     judge_block_free(&block);
     judge_destroy(judge);
     return report_error(&caught.error, failure);
@@ -846,15 +815,29 @@ static void refuse_unsupported(lnjudge_report *report, size_t hidden)
     }
 }
 
-/* Makes the report from the steps that ran. */
+/* Chooses the worst case of the steps that ran, and adds what all of them show. */
 static void conclude(kernel_session *session)
 {
     char why[ROW_FAULT_LENGTH];
+    double largest = -1;
+    bool judged = false;
     lnjudge_report *report = &session->report;
     if (session->done == session->count && session->question.entry == 0)
         for (size_t i = 0; i < session->question.hidden_count; i++)
             refuse_unsupported(report, session->question.hidden[i]);
-    choose_worst(report);
+    report->passed = 1;
+    for (size_t i = 0; i < report->count; i++) {
+        const lnjudge_case *here = &report->cases[i];
+        double row_ulp = lnjudge_metric(here, "row_ulp_max");
+        judged |= here->worst.x != NULL;
+        bool larger = strcmp(here->verdict, "type-limited") != 0 && row_ulp > largest;
+        if (report->passed && (!here->passed || larger)) {
+            report->worst = i;
+            largest = row_ulp;
+        }
+        report->passed &= here->passed;
+    }
+    report->passed &= judged;
     if (report->count > 0 &&
         covering_run_mistake(&session->covering, &session->question.convention, why))
         number_print(report->cases[report->worst].detail, sizeof report->cases->detail,

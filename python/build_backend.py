@@ -40,12 +40,6 @@ def _say(words):
         print("lnbench:", words)
 
 
-def _packages():
-    with open(os.path.join(ROOT, "cmake", "packages.txt"), encoding="utf-8") as table:
-        lines = [line.split("|") for line in table if line.startswith("run ")]
-    return " ".join(line[1].strip() for line in lines)
-
-
 def _build(folder):
     """Returns a CMake build that has FILES: an existing one, or else a new one in `folder`."""
     there = os.environ.get("LNBENCH_BUILD", os.path.join(ROOT, "build", "release"))
@@ -60,8 +54,9 @@ def _build(folder):
         subprocess.check_call(["cmake", "--build", folder, "--parallel", "--target", "lnjudge",
                                "layernorm", "lnbench", "lnbench-worker"])
     except (OSError, subprocess.CalledProcessError) as failed:
-        sys.exit(f"lnbench was not compiled: {failed}\nOn Debian, install what it needs: "
-                 f"apt-get install {_packages()}")
+        with open(os.path.join(ROOT, "cmake", "packages.txt"), encoding="utf-8") as table:
+            packages = " ".join(line.split("|")[1].strip() for line in table if line.startswith("run "))
+        sys.exit(f"lnbench was not compiled: {failed}\nOn Debian, install what it needs: apt-get install {packages}")
     return folder
 
 
@@ -72,19 +67,15 @@ class _Wheel:
         platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
         self.tag = f"py3-none-{platform}"
         self.name = f"lnbench-{VERSION}-{self.tag}.whl"
-        self.file = zipfile.ZipFile(os.path.join(directory, self.name), "w", zipfile.ZIP_DEFLATED)
+        self.file = zipfile.ZipFile(os.path.join(directory, self.name), "w")
         self.record = ""
 
-    def text(self, name, words):
-        self._note(name, words.encode())
-        self.file.writestr(name, words)
-
     def copy(self, path, name):
-        with open(path, "rb") as file:
-            self._note(name, file.read())
-        self.file.write(path, name)  # keeps the mode, so that programs stay executable
+        with open(path, "rb") as file:  # from_file() keeps the mode, so that programs stay executable
+            self.add(name, file.read(), zipfile.ZipInfo.from_file(path, name))
 
-    def _note(self, name, content):
+    def add(self, name, content, entry=None):
+        self.file.writestr(entry or name, content, zipfile.ZIP_DEFLATED)
         digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
         self.record += f"{name},sha256={digest},{len(content)}\n"
 
@@ -111,7 +102,8 @@ def build_wheel(directory, _settings=None, _metadata=None):
     for folder in ("plots", "reference/worst"):  # where the program looks for them
         wheel.folder(os.path.join(ROOT, folder), "lnbench/_native/share/lnbench/" + os.path.basename(folder))
     with open(os.path.join(ROOT, "docs", "python.md"), encoding="utf-8") as readme:
-        wheel.text(INFO + "METADATA", METADATA + readme.read())
-    wheel.text(INFO + "WHEEL", f"Wheel-Version: 1.0\nGenerator: lnbench\nRoot-Is-Purelib: false\nTag: {wheel.tag}\n")
+        wheel.add(INFO + "METADATA", (METADATA + readme.read()).encode())
+    wheel.add(INFO + "WHEEL", b"Wheel-Version: 1.0\nGenerator: lnbench\nRoot-Is-Purelib: false\n"
+              + f"Tag: {wheel.tag}\n".encode())
     wheel.close()
     return wheel.name

@@ -79,21 +79,18 @@ typedef struct lnjudge_row {
 
 /* The result of one check. */
 typedef struct lnjudge_case {
-    char check
-        [16]; /* "rows": an input family, for its figures; "combinations": the covering array */
+    char check[16]; /* "rows" (of an input family), or "combinations" (the covering array) */
     char input[32]; /* an input family; "given"; "" for checks with rows of several families */
     char convention[LNJUDGE_LABEL];
     size_t entry;        /* its step, from 1 on, for lnjudge_question.entry */
     size_t rows, hidden; /* of the worst block */
     int passed;
     char verdict[16]; /* "pass", "type-limited", "fail", "unsupported", "missing"; "": not judged */
-    char reason
-        [24]; /* of type-limited and fail: "inaccurate", "wrong-class", "input-modified", ... */
-    char detail[512];                /* where and why; may be "" */
-    double metrics[LNJUDGE_METRICS]; /* of the block with the largest row_ulp_max */
-    uint64_t
-        ulp_histogram[LNJUDGE_BINS]; /* elements with an error below 2^-6 ULP, below 2^-5, ... */
-    lnjudge_row worst;               /* x is NULL if there is no output */
+    char reason[24];  /* of type-limited and fail: "inaccurate", "wrong-class", ... */
+    char detail[512]; /* where and why; may be "" */
+    double metrics[LNJUDGE_METRICS];      /* of the block with the largest row_ulp_max */
+    uint64_t ulp_histogram[LNJUDGE_BINS]; /* elements with errors below 2^-6 ULP, 2^-5, ... */
+    lnjudge_row worst;                    /* x is NULL if there is no output */
 } lnjudge_case;
 
 /* The metric of this name; NaN if there is none of this name. */
@@ -102,13 +99,10 @@ LN_API double lnjudge_metric(const lnjudge_case *judged, const char *name);
 typedef struct lnjudge_report {
     size_t count;
     lnjudge_case *cases;
-    size_t
-        worst;  /* the first case that did not pass, or the first of them that names a mistake where
-                   * that one has figures alone; if all passed, that with the largest row_ulp_max that
-                   * is not type-limited */
-    int passed; /* every case passed, and every size of the question was judged */
-    const char
-        *not_asked; /* of a kernel: the tests that only `lnbench run --plugin` makes; else NULL */
+    /* The first case that did not pass; if all passed, that with the largest row_ulp_max that is not type-limited. */
+    size_t worst;
+    int passed;            /* every case passed, and every size of the question was judged */
+    const char *not_asked; /* of a kernel: the tests that only `lnbench run` makes; else NULL */
 } lnjudge_report;
 
 LN_API void lnjudge_report_free(lnjudge_report *report);
@@ -216,10 +210,10 @@ enum { LNJUDGE_MISTAKES = 9 };
 
 typedef struct lnjudge_tolerance {
     double rtol;
-    double certain,
-        likely; /* atol that suffices for two correct outputs: always; for all rows but 1 in 1e9 */
-    double usual; /* about the atol between textbook implementations */
-    size_t count; /* mistakes (another convention, short sums) and the atol that each needs */
+    double certain; /* the atol that always suffices for two correct outputs */
+    double likely;  /* suffices for all rows but 1 in 1e9 */
+    double usual;   /* about the atol between textbook implementations */
+    size_t count;   /* mistakes (another convention, short sums) and the atol that each needs */
     struct {
         char words[LNJUDGE_LABEL + 20];
         double atol;

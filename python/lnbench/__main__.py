@@ -4,16 +4,10 @@ import shutil
 import sys
 
 
-def program():
-    """The path of the C program: that in LNBENCH_PROGRAM, else this package's, else the installed
-    one, else None."""
-    own = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_native", "bin", "lnbench")
-    return os.environ.get("LNBENCH_PROGRAM") or (own if os.path.exists(own)
-                                                 else shutil.which("lnbench"))
-
-
 def main():
-    path = program()
+    """Runs the program in LNBENCH_PROGRAM, else that of this package, else the installed one."""
+    own = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_native", "bin", "lnbench")
+    path = os.environ.get("LNBENCH_PROGRAM") or (own if os.path.exists(own) else shutil.which("lnbench"))
     if not path:
         sys.exit("lnbench: the program was not found: install the package, or set "
                  "LNBENCH_PROGRAM to its path")

@@ -1,4 +1,6 @@
 """Converts arrays of any library to NumPy arrays of the four element types, and back."""
+import contextlib
+
 import numpy as np
 
 from ._library import ArgumentError, clean
@@ -11,15 +13,12 @@ _ALIASES = {"float32": "f32", "float64": "f64", "bfloat16": "bf16", "float16": "
 
 def type_name(given):
     """"f32", "float32", np.float32, torch.bfloat16, ... as one of TYPES."""
-    if isinstance(given, str):
-        text = given
-    elif str(given).startswith("torch."):
-        text = str(given)[len("torch."):]
-    else:
-        try:
-            text = "None" if given is None else np.dtype(given).name
-        except TypeError:
-            text = str(given)
+    text = str(given)
+    if text.startswith("torch."):
+        text = text[len("torch."):]
+    elif given is not None and not isinstance(given, str):
+        with contextlib.suppress(TypeError):
+            text = np.dtype(given).name
     text = _ALIASES.get(text, text)
     if text not in TYPES:
         raise ArgumentError(f"invalid dtype {text}: choose f32, f64, bf16 or f16")
@@ -38,23 +37,19 @@ def is_torch(value):
     return type(value).__module__.split(".")[0] == "torch"
 
 
-def _from_torch(value):
-    value = value.detach().cpu()
-    if str(value.dtype) == "torch.bfloat16":
-        import torch
-        return value.contiguous().view(torch.int16).numpy().view(np.uint16), "bf16"
-    return value.numpy(), None
-
-
 def take(value, name="x", type_=None):
     """Returns (array of the stored dtype, type) of a NumPy array, a torch tensor, or an object with
     DLPack or the buffer protocol. With type_ "bf16", uint16 holds the bits. Nothing is rounded."""
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         raise ArgumentError(f"{name} is a masked array: fill it, since a row has no gaps")
+    own = None
     if is_torch(value) and hasattr(value, "detach"):
-        array, own = _from_torch(value)
+        value = value.detach().cpu()
+        if str(value.dtype) == "torch.bfloat16":
+            import torch
+            own, value = "bf16", value.contiguous().view(torch.int16)
+        array = value.numpy()
     else:
-        own = None
         try:
             if isinstance(value, np.ndarray) or not hasattr(value, "__dlpack__"):
                 array = np.asarray(value)
@@ -62,10 +57,8 @@ def take(value, name="x", type_=None):
                 array = np.from_dlpack(value)
         except Exception as failed:  # of another library
             raise ArgumentError(f"{name} cannot be read as an array: {clean(failed)}") from None
-    if own is None and array.dtype.name == "bfloat16":
+    if own or array.dtype.name == "bfloat16" or (type_ == "bf16" and array.dtype == np.uint16):
         array, own = array.view(np.uint16), "bf16"
-    if own is None and type_ == "bf16" and array.dtype == np.uint16:
-        own = "bf16"
     if own is None and array.dtype.name not in _ALIASES:
         raise ArgumentError(f"{name} has dtype {array.dtype}: use float32, float64, float16 or "
                             "bfloat16")
@@ -74,25 +67,24 @@ def take(value, name="x", type_=None):
     return array, own or _ALIASES[array.dtype.name]
 
 
-def rows_of(value, name="x", type_=None):
+def rows_of(x, type_=None):
     """Like take(), as contiguous rows: (array, type, shape). The last axis is hidden."""
-    array, own = take(value, name, type_)
+    array, own = take(x, "x", type_)
     if type_ and own != type_:
-        raise ArgumentError(f"{name} has dtype {own}, not {type_}")
+        raise ArgumentError(f"x has dtype {own}, not {type_}")
     if array.ndim == 0 or array.size == 0:
-        raise ArgumentError(f"{name} has shape {array.shape}: it needs at least one row of at "
-                            "least one element")
+        raise ArgumentError(f"x has shape {array.shape}: it needs at least one row of at least one element")
     shape = array.shape
     return np.ascontiguousarray(array).reshape(-1, shape[-1]), own, shape
 
 
-def like(value, name, other_name, shape, type_):
-    """A second tensor, which must have the shape and type of the first."""
+def like(value, name, shape, type_):
+    """A second tensor, which must have the shape and type of x."""
     array, own = take(value, name, type_)
     if array.shape != shape:
-        raise ArgumentError(f"{name} has shape {array.shape}, but {other_name} has {shape}")
+        raise ArgumentError(f"{name} has shape {array.shape}, but x has {shape}")
     if own != type_:
-        raise ArgumentError(f"{name} has dtype {own}, but {other_name} has {type_}")
+        raise ArgumentError(f"{name} has dtype {own}, but x has {type_}")
     return np.ascontiguousarray(array).reshape(-1, shape[-1])
 
 

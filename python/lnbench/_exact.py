@@ -60,14 +60,14 @@ class Given:
 
     def __init__(self, x, gamma, beta, residual, convention, dtype=None):
         self.framework = "torch" if arrays.is_torch(x) else "numpy"
-        self.x, self.type, self.shape = arrays.rows_of(x, "x", dtype and arrays.type_name(dtype))
+        self.x, self.type, self.shape = arrays.rows_of(x, dtype and arrays.type_name(dtype))
         self.convention = fit_affine(lib.convention_of(convention), gamma, beta)
         form = lib.form_of(self.convention)
         hidden = self.shape[-1]
         count = 1 if form == "scalar" else hidden
         self.inputs = {"x": self.x}  # the given tensors, by role
         if residual is not None:
-            self.inputs["residual"] = arrays.like(residual, "residual", "x", self.shape, self.type)
+            self.inputs["residual"] = arrays.like(residual, "residual", self.shape, self.type)
         self.param = None
         for role, given in zip(lib.PARAMETERS, (gamma, beta)):
             if given is not None:
@@ -159,8 +159,8 @@ def judge_output(x, y, gamma=None, beta=None, *, convention="torch", residual=No
     """Judges an output y of x that another program computed, as `lnbench eval --y` does. If it is
     wrong, report.function names the function that made it."""
     given = Given(x, gamma, beta, residual, convention, dtype)
-    y = arrays.like(y, "y", "x", given.shape, given.type)
-    report, limit = lib.Report(), lib.number(max_row_ulp, "max_row_ulp", 0)
+    y = arrays.like(y, "y", given.shape, given.type)
+    report, limit = lib.Report(), lib.number(max_row_ulp, "max_row_ulp")
     patiently(lambda: lib.call("lnjudge_output_judge", c.byref(given.problem()),
                                c.byref(given.tensors(y=y)), limit, c.byref(report)))
     made = report_of(report, "given", "", given.type, given.param, given.framework)

@@ -33,14 +33,6 @@ def _run_child(work, pipe):
     pipe.send(pickle.dumps(result))  # send() would share the memory of torch tensors
 
 
-def _has_ended(child):
-    """Whether the child ended; its number stays reserved until waitpid()."""
-    try:
-        return os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-    except ChildProcessError:  # SIGCHLD is ignored, or another thread waits for all children
-        return True
-
-
 def _end(child):
     """Kills the child and the processes that it started, and returns its status."""
     for kill in (os.killpg, os.kill):
@@ -59,7 +51,10 @@ def _receive(child, pipe, deadline):
     without one. Raises TimeoutError if a call takes longer than the deadline."""
     call, began = (0, 0), math.inf
     while True:
-        ended = _has_ended(child)
+        try:  # WNOWAIT: the child's number stays reserved until waitpid()
+            ended = os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        except ChildProcessError:  # SIGCHLD is ignored, or another thread waits for all children
+            ended = True
         try:
             message = pipe.recv() if pipe.poll(0.02) else None
         except EOFError:  # the process is about to end, or the function closed the pipe

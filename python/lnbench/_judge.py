@@ -225,7 +225,7 @@ class _Module:
         self.hidden = None if shape is None else tuple(shape)
         if self.hidden and len(self.hidden) != 1:
             raise lib.ArgumentError(f"normalized_shape is {self.hidden}: only one axis is supported")
-        self.kept = [p.data for p in (self.weight, self.bias) if p is not None]
+        self.kept = [(p, p.data) for p in (self.weight, self.bias) if p is not None]
 
     def convention(self, given, operation, type_):
         """The given convention, or that of the module's class with the module's eps; with the module's affine form.
@@ -256,8 +256,7 @@ class _Module:
             return self.module(x)
 
     def restore(self):
-        for parameter, data in zip([p for p in (self.weight, self.bias) if p is not None],
-                                   self.kept):
+        for parameter, data in self.kept:
             parameter.data = data
 
 
@@ -324,16 +323,6 @@ class _Bound:
                        **{name: values[role] for name, role in self.by_name.items()})
 
 
-def _sizes(hidden):
-    try:
-        hidden = tuple(hidden)
-    except TypeError:
-        hidden = (hidden,)
-    if not hidden:
-        raise lib.ArgumentError("hidden is empty: give at least one size")
-    return tuple(lib.whole(one, "hidden", 1) for one in hidden)
-
-
 class Subject:
     """The function that judge() got, and what can be read from it: its name, framework and convention (`wanted`).
     fn is the function, bound by names, or a _Module."""
@@ -394,10 +383,13 @@ def judge(fn, *, convention=None, operation=None, hidden=None, dtype="f32", para
     traits |= lib.THESE_SIZES if only else 0
     if subject.is_module and subject.fn.hidden:
         hidden, traits = subject.fn.hidden if hidden is None else hidden, traits | lib.THESE_SIZES
-    sizes = _sizes(768 if hidden is None else hidden)
+    hidden = 768 if hidden is None else hidden
+    sizes = tuple(lib.whole(one, "hidden", 1) for one in (hidden if np.iterable(hidden) else (hidden,)))
+    if not sizes:
+        raise lib.ArgumentError("hidden is empty: give at least one size")
     seed = lib.whole(seed, "seed", 0, (1 << 64) - 1)
-    max_row_ulp = lib.number(max_row_ulp, "max_row_ulp", 0)
-    deadline = lib.number(deadline, "deadline", 0)
+    max_row_ulp = lib.number(max_row_ulp, "max_row_ulp")
+    deadline = lib.number(deadline, "deadline")
     arrays.give(np.zeros((1, 1), arrays.STORED[type_]), type_, framework)  # raises if this type cannot be made here
     entry = lib.whole(entry, "entry", 0)
     said = {"convention": lib.label_of(wanted), "hidden": sizes if len(sizes) > 1 else sizes[0],

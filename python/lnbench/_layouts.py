@@ -19,11 +19,6 @@ def _spaced(rows, hidden, make):
     return wide[:, ::2]
 
 
-def _frozen(array):
-    array.flags.writeable = False
-    return array
-
-
 # name: makes an array of rows x hidden by make(shape, bytes behind a page's begin); torch has the first five
 _MADE = {
     PLAIN: lambda rows, hidden, make: make((rows, hidden)),
@@ -94,7 +89,9 @@ class Inputs:
         else:
             made = _MADE[layout](rows, array.shape[1], make)
         made[...] = array
-        self.all.append((role, _frozen(made) if layout == "read-only" else made, array, start))
+        if layout == "read-only":
+            made.flags.writeable = False
+        self.all.append((role, made, array, start))
 
     @contextlib.contextmanager
     def watched(self):

@@ -5,7 +5,7 @@ import operator
 import os
 
 OK, ERROR_ARGUMENT, ERROR_MEMORY, STOPPED = range(4)
-UNSUPPORTED, STOP = 2, -1
+STOP = -1
 DENSE, NOT_IN_PLACE, NO_RESIDUAL, THESE_SIZES = 1, 2, 4, 8
 EXACT = -1
 METRICS, BINS = 24, 32
@@ -38,15 +38,14 @@ def said(raised):
     return ": ".join(filter(None, (clean(type(raised).__name__, 60), clean(raised))))
 
 
-def number(value, name, least=None):
-    """A finite float, of at least `least`."""
+def number(value, name):
+    """A finite float of at least 0."""
     try:
         made = float(value)
     except (TypeError, ValueError):
         raise ArgumentError(f"{name} is {value!r}, which is no number") from None
-    if not math.isfinite(made) or (least is not None and made < least):
-        raise ArgumentError(f"{name} is {made:g}: it must be finite"
-                            f"{'' if least is None else f' and at least {least}'}")
+    if not math.isfinite(made) or made < 0:
+        raise ArgumentError(f"{name} is {made:g}: it must be finite and at least 0")
     return made
 
 

@@ -7,13 +7,6 @@ from typing import Any, Dict, List, Optional
 from ._library import convention_of, counted, operation_of
 
 
-def figure(name, value):
-    """A metric as in the C program's JSON: counts are integers, and infinities and NaN are null."""
-    if not math.isfinite(value):
-        return None
-    return int(value) if name in counted else value
-
-
 @dataclass
 class WorstRow:
     """One row of the function's input and output."""
@@ -45,7 +38,9 @@ class Case:
     entry: int = 0  # of the plan, for judge(entry=...)
 
     def to_dict(self) -> dict:
-        metrics = {name: figure(name, value) for name, value in self.metrics.items()}
+        """As the C program's JSON: counts are integers, and infinities and NaN are null."""
+        metrics = {name: None if not math.isfinite(value) else int(value) if name in counted else value
+                   for name, value in self.metrics.items()}
         all_ = sum(self.ulp_histogram)
         metrics["ulp_histogram"] = [count / all_ for count in self.ulp_histogram] if all_ else []
         return {"operation": operation_of(convention_of(self.convention)), "kernel": "given", "check": self.check,
