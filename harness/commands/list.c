@@ -169,11 +169,11 @@ static exit_code list(void *context, const cli_call *call)
     static relation *(*const lists[])(const list_options *) = {
         list_kernels, list_conventions, list_inputs, list_models, list_plugins, list_runs};
     static const char of_kernels[] =
-        "statistics: how mean and variance are found; apply: how a row is normalised; schedule: "
-        "in "
-        "which order rows and passes go; io, acc: types of the tensors and of the sums; unroll: "
-        "vectors in flight; reproducible: a row's bits depend on the row alone (row), not even on "
-        "the ISA (isa), or on more (run); in brackets: declared, not measured.\n";
+        "statistics: how mean and variance are found; apply: how a row is normalised; "
+        "schedule: in which order rows and passes go; io, acc: types of the tensors and of the "
+        "sums; unroll: vectors in flight; reproducible: a row's bits depend on the row alone "
+        "(row), not even on the ISA (isa), or on more (run); in brackets: declared, not "
+        "measured.\n";
     const list_options *options = context;
     const output_file *out = &options->printed;
     char meant[MEANT_LENGTH];
