@@ -65,22 +65,22 @@ bool cache_from_name(const char *name, cache_state *state)
     return found < CACHE_STATES;
 }
 
-const char *const roof_names[ROOFS] = {"copy", "copy_nt", "copy_rep"};
+const char *const copy_names[COPY_KINDS] = {"copy", "copy_nt", "copy_rep"};
 
-const char *roof_mark(const char *roof)
+const char *copy_mark(const char *copy)
 {
-    static const char *const marks[ROOFS + 1] = {"", " nt", " rep", " rep"};
-    return marks[word_find(roof, roof_names, ROOFS)];
+    static const char *const marks[COPY_KINDS + 1] = {"", " nt", " rep", " rep"};
+    return marks[word_find(copy, copy_names, COPY_KINDS)];
 }
 
-const char *roof_words(const char *roof)
+const char *copy_words(const char *copy)
 {
-    static const char *const words[ROOFS + 1] = {"a plain loop", "a loop of non-temporal stores",
-                                                 "rep movsb", "rep movsb"};
-    return words[word_find(roof, roof_names, ROOFS)];
+    static const char *const words[COPY_KINDS + 1] = {
+        "a plain loop", "a loop of non-temporal stores", "rep movsb", "rep movsb"};
+    return words[word_find(copy, copy_names, COPY_KINDS)];
 }
 
-bool is_roof(const char *kernel)
+bool is_copy(const char *kernel)
 {
     return strcmp(kernel, "copy") == 0 || strncmp(kernel, "copy_", 5) == 0;
 }

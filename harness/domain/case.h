@@ -36,8 +36,8 @@ enum {
 #undef OPERATION
 };
 
-/* operation x kernel x convention x shape x input x cache state x threads. A "roof" in names is a copy of the same
- * bytes, which is timed like a kernel (roof_names). */
+/* operation x kernel x convention x shape x input x cache state x threads. A "copy" in names is a copy of the same
+ * bytes, which is timed like a kernel (copy_names). */
 typedef struct case_key {
     ln_operation operation; /* LayerNorm, if a stored or exported case names none */
     char kernel[NAME_MAX_LENGTH];
@@ -88,13 +88,13 @@ extern const char *const cache_names[CACHE_STATES];
 const char *cache_name(cache_state state);   /* "hot", "cold", "in-place", "read" */
 const char *cache_phrase(cache_state state); /* "hot cache", "cold cache", "in place" */
 bool cache_from_name(const char *name, cache_state *state);
-bool is_roof(const char *kernel);
-/* The ways to copy; a group is compared with the fastest one. roof_mark() is the name in tables ("" for the
- * plain loop), roof_words() the name in sentences. */
-enum { ROOF_COPY, ROOF_COPY_NT, ROOF_COPY_REP, ROOFS };
-extern const char *const roof_names[ROOFS];
-const char *roof_mark(const char *roof);
-const char *roof_words(const char *roof);
+bool is_copy(const char *kernel);
+/* The ways to copy; a group is compared with the fastest one. copy_mark() is the name in tables ("" for the
+ * plain loop), copy_words() the name in sentences. */
+enum { COPY_PLAIN, COPY_NT, COPY_REP, COPY_KINDS };
+extern const char *const copy_names[COPY_KINDS];
+const char *copy_mark(const char *copy);
+const char *copy_words(const char *copy);
 
 /* In the key of a conformance test, the name of the test replaces that of the input: "combinations", "large", ... The
  * first, "", is no test; those from "calls" on are only in old runs. */

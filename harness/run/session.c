@@ -26,6 +26,20 @@ double session_judgement_seconds(size_t elements)
     return 0.0005 + 2e-7 * (double)elements;
 }
 
+double session_repetition_seconds(const speed_group *group)
+{
+    double bytes = call_bytes(operations[group->convention.operation], group->rows, group->hidden,
+                              group->dtype);
+    double call = bytes / 16e9; /* of a kernel that is neither fast nor slow */
+    /* Besides what is timed: a call that settles the caches, poison, comparison. */
+    return (call > group->min_seconds ? call : group->min_seconds) * 1.2 + call + bytes / 8e9;
+}
+
+double session_timed_judgement_seconds(const speed_group *group)
+{
+    return TIMED_BLOCKS * session_judgement_seconds(group->block_rows * group->hidden);
+}
+
 plan_cost session_cost(const case_plan *plan)
 {
     plan_cost cost = {.lanes = 1};
@@ -54,10 +68,10 @@ plan_cost session_cost(const case_plan *plan)
                 here += !plan->kernels[k]->unsupported[0];
             }
         cost.judgements += kernels;
-        cost.repetitions += (kernels + ROOFS) * repetitions;
+        cost.repetitions += (kernels + COPY_KINDS) * repetitions;
         timing +=
-            (double)(here + ROOFS) * (session_timed_judgement_seconds(group) +
-                                      (double)repetitions * session_repetition_seconds(group));
+            (double)(here + COPY_KINDS) * (session_timed_judgement_seconds(group) +
+                                           (double)repetitions * session_repetition_seconds(group));
     }
     cost.seconds =
         (double)plan->related_count * invariance_seconds + judging / (double)cost.lanes + timing;

@@ -9,22 +9,20 @@
 #include <math.h>
 #include <string.h>
 
-enum { BLOCKS = 2 };
-
-/* One kernel (or roof) of the group that is being timed. */
+/* One kernel (or copy) of the group that is being timed. */
 typedef struct timed_case {
-    const kernel_entry *kernel; /* NULL: a roof */
+    const kernel_entry *kernel; /* NULL: a copy */
     case_key key;
-    void *judged[BLOCKS];
+    void *judged[TIMED_BLOCKS];
     case_judgement judgement; /* of the first block */
     timed_rows rows;
-    bool timed;     /* false: left out, its verdict is stored */
+    bool included;  /* false: left out, its verdict is stored */
     double call_ns; /* the shortest repetition's, so far; 0: none yet */
 } timed_case;
 
 enum { NOBODY = -1 };
 
-/* Why a process came to no end: what it said, and of whom; NOBODY: of no contender. */
+/* Why a process came to no end: what it said, and of whom; NOBODY: of no case. */
 typedef struct process_failure {
     bool failed;
     int64_t suspect;
@@ -32,7 +30,7 @@ typedef struct process_failure {
 } process_failure;
 
 typedef struct timed_result {
-    timed_case *contender;
+    timed_case *timed;
     timed_repetition repetition;
 } timed_result;
 
@@ -40,10 +38,10 @@ typedef struct timed_round {
     arena memory;
     run_session *session;
     const speed_group *group;
-    judge_block blocks[BLOCKS];
-    timed_case *contenders;
+    judge_block blocks[TIMED_BLOCKS];
+    timed_case *cases;
     size_t count;
-    size_t *entries; /* contender of each entry of the process that runs */
+    size_t *entries; /* case of each entry of the process that runs */
     size_t entry_count;
     timed_result *results; /* of the process that runs */
     size_t result_count;
@@ -51,49 +49,35 @@ typedef struct timed_round {
     unsigned unexplained; /* processes that failed though no kernel fails alone */
 } timed_round;
 
-double session_repetition_seconds(const speed_group *group)
+/* The timed cases of a group: its kernels, then the copies; and the blocks of rows that they run on. */
+static void timing_begin(timed_round *timing, run_session *session, const speed_group *group)
 {
-    double bytes = call_bytes(operations[group->convention.operation], group->rows, group->hidden,
-                              group->dtype);
-    double call = bytes / 16e9; /* of a kernel that is neither fast nor slow */
-    /* Besides what is timed: a call that settles the caches, poison, comparison. */
-    return (call > group->min_seconds ? call : group->min_seconds) * 1.2 + call + bytes / 8e9;
-}
-
-double session_timed_judgement_seconds(const speed_group *group)
-{
-    return BLOCKS * session_judgement_seconds(group->block_rows * group->hidden);
-}
-
-/* The contenders of a group: its kernels, then the copies; and the blocks of rows that they run on. */
-static void heat_create(timed_round *heat, run_session *session, const speed_group *group)
-{
-    const size_t most = session->plan.kernel_count + ROOFS;
+    const size_t most = session->plan.kernel_count + COPY_KINDS;
     size_t kernels = 0;
-    *heat = (struct timed_round){.session = session, .group = group, .alone = NOBODY};
-    heat->contenders = arena_new(&heat->memory, timed_case, most);
-    heat->entries = arena_new(&heat->memory, size_t, most);
+    *timing = (struct timed_round){.session = session, .group = group, .alone = NOBODY};
+    timing->cases = arena_new(&timing->memory, timed_case, most);
+    timing->entries = arena_new(&timing->memory, size_t, most);
     for (size_t i = 0; i < session->plan.kernel_count; i++)
         if (speed_takes(group, session->plan.kernels[i]))
-            heat->contenders[kernels++].kernel = session->plan.kernels[i];
-    heat->count = kernels + ROOFS;
-    for (size_t i = 0; i < heat->count; i++) {
-        timed_case *contender = &heat->contenders[i];
-        contender->key = speed_key(group, contender->kernel ? contender->kernel->facts.name
-                                                            : roof_names[i - kernels]);
-        contender->timed = true;
+            timing->cases[kernels++].kernel = session->plan.kernels[i];
+    timing->count = kernels + COPY_KINDS;
+    for (size_t i = 0; i < timing->count; i++) {
+        timed_case *timed = &timing->cases[i];
+        timed->key =
+            speed_key(group, timed->kernel ? timed->kernel->facts.name : copy_names[i - kernels]);
+        timed->included = true;
     }
-    for (size_t i = 0; i < BLOCKS; i++)
-        judge_block_generate(session->judge, &heat->blocks[i],
+    for (size_t i = 0; i < TIMED_BLOCKS; i++)
+        judge_block_generate(session->judge, &timing->blocks[i],
                              call_dense(&group->convention, group->dtype, group->param,
                                         group->block_rows, group->hidden),
                              group->input, NULL, i * group->block_rows);
 }
 
 /* Whether its verdict lets it be timed. What its constructor set for all of its calls is no reason not to. */
-static bool is_timed(const timed_case *contender, const case_verdict *verdict)
+static bool is_timed(const timed_case *timed, const case_verdict *verdict)
 {
-    const char *set = contender->kernel ? contender->kernel->set_at_load : "";
+    const char *set = timed->kernel ? timed->kernel->set_at_load : "";
     return verdict_is_right(verdict->kind) || verdict_is_limit(verdict->kind) ||
            verdict->kind == VERDICT_INACCURATE || verdict->kind == VERDICT_WRONG_CLASS ||
            (verdict->kind == VERDICT_STATE_CHANGED && set[0] &&
@@ -102,55 +86,54 @@ static bool is_timed(const timed_case *contender, const case_verdict *verdict)
 
 /* Judges both blocks; keeps the outputs, which timing then compares with. Wrong kernels are timed
  * too: how fast a wrong answer is has interest; one that crashed or wrote elsewhere is not. */
-static void judge_contender(timed_round *heat, timed_case *contender)
+static void judge_timed_case(timed_round *timing, timed_case *timed)
 {
-    run_session *session = heat->session;
-    size_t bytes = timed_group_bytes(heat->group);
+    run_session *session = timing->session;
+    size_t bytes = timed_group_bytes(timing->group);
     case_judgement judgement = {0};
-    if (session_gave_up(session, contender->kernel, &judgement.verdict)) {
-        contender->timed = false;
-        session_put(session, &contender->key, &judgement);
+    if (session_gave_up(session, timed->kernel, &judgement.verdict)) {
+        timed->included = false;
+        session_put(session, &timed->key, &judgement);
     }
-    for (size_t i = 0; i < BLOCKS && contender->timed; i++) {
-        judge_kernel(session->judge, &heat->blocks[i], contender->kernel, &judgement);
+    for (size_t i = 0; i < TIMED_BLOCKS && timed->included; i++) {
+        judge_kernel(session->judge, &timing->blocks[i], timed->kernel, &judgement);
         if (interrupted())
             return;
-        contender->timed = is_timed(contender, &judgement.verdict);
-        if (contender->timed) {
-            contender->judged[i] = arena_take(&heat->memory, bytes, 1);
-            memcpy(contender->judged[i], judgement.computed, bytes);
+        timed->included = is_timed(timed, &judgement.verdict);
+        if (timed->included) {
+            timed->judged[i] = arena_take(&timing->memory, bytes, 1);
+            memcpy(timed->judged[i], judgement.computed, bytes);
         }
         if (i == 0)
-            contender->judgement = judgement;
+            timed->judgement = judgement;
         bool worse = !verdict_is_right(judgement.verdict.kind);
         if (i == 0 || worse)
-            session_put(session, &contender->key, &judgement);
+            session_put(session, &timed->key, &judgement);
         if (worse)
-            contender->judgement = judgement;
+            timed->judgement = judgement;
     }
-    if (contender->timed &&
-        !timed_rows_begin(&contender->rows, session->judge, heat->blocks, contender->kernel,
-                          contender->judged, &judgement.verdict)) {
-        contender->timed = false; /* bound() itself failed */
-        session_put(session, &contender->key, &judgement);
+    if (timed->included && !timed_rows_begin(&timed->rows, session->judge, timing->blocks,
+                                             timed->kernel, timed->judged, &judgement.verdict)) {
+        timed->included = false; /* bound() itself failed */
+        session_put(session, &timed->key, &judgement);
     }
 }
 
-/* A contender that fell out while being timed. */
-static void drop(timed_round *heat, size_t index, const worker_reply *reply)
+/* A case that fell out while being timed. */
+static void drop(timed_round *timing, size_t index, const worker_reply *reply)
 {
-    timed_case *contender = &heat->contenders[index];
+    timed_case *timed = &timing->cases[index];
     case_judgement judgement = {.verdict.kind = reply->verdict, .bound_row_ulp = NAN};
-    contender->timed = false;
+    timed->included = false;
     verdict_say(&judgement.verdict, "%s", reply->text);
-    session_put(heat->session, &contender->key, &judgement);
+    session_put(timing->session, &timed->key, &judgement);
 }
 
 /* Where a kernel runs alone, to find a fault, no other takes part. */
-static bool takes_part(const timed_round *heat, size_t index)
+static bool takes_part(const timed_round *timing, size_t index)
 {
-    return heat->contenders[index].timed &&
-           (heat->alone == NOBODY || heat->alone == (int64_t)index);
+    return timing->cases[index].included &&
+           (timing->alone == NOBODY || timing->alone == (int64_t)index);
 }
 
 /* False: interrupted. A failure that is no kernel's ends the program. */
@@ -180,51 +163,51 @@ static void set_length(work_order *entry, const speed_group *group, double call_
 }
 
 /* Begins the group and enters everyone who is still in it. */
-static bool enter_all(timed_round *heat, const work_order *begin, off_t end,
+static bool enter_all(timed_round *timing, const work_order *begin, off_t end,
                       process_failure *failure)
 {
-    worker_process *worker = heat->session->worker;
-    double deadline = heat->session->deadline_seconds;
-    size_t bytes = timed_group_bytes(heat->group);
+    worker_process *worker = timing->session->worker;
+    double deadline = timing->session->deadline_seconds;
+    size_t bytes = timed_group_bytes(timing->group);
     char *memory = worker_runner(worker)->memory;
     worker_reply reply;
-    heat->entry_count = 0;
+    timing->entry_count = 0;
     if (!worker_ask(worker, begin, deadline, &reply))
         return note_failure(failure, NOBODY, &reply);
-    for (size_t i = 0; i < heat->count; i++) {
-        timed_case *contender = &heat->contenders[i];
-        if (!takes_part(heat, i))
+    for (size_t i = 0; i < timing->count; i++) {
+        timed_case *timed = &timing->cases[i];
+        if (!takes_part(timing, i))
             continue;
-        work_order entry = worker_order(ORDER_TIME_ENTRY, contender->kernel);
-        snprintf(entry.text, sizeof entry.text, "%s", contender->key.kernel);
-        if (contender->kernel) {
+        work_order entry = worker_order(ORDER_TIME_ENTRY, timed->kernel);
+        snprintf(entry.text, sizeof entry.text, "%s", timed->key.kernel);
+        if (timed->kernel) {
             off_t at = end; /* each in turn */
-            timed_group_put(memory, &at, &entry.at.expected, contender->judged[0], bytes);
-            timed_group_put(memory, &at, &entry.at.expected_other, contender->judged[1], bytes);
+            timed_group_put(memory, &at, &entry.at.expected, timed->judged[0], bytes);
+            timed_group_put(memory, &at, &entry.at.expected_other, timed->judged[1], bytes);
         }
-        set_length(&entry, heat->group, contender->call_ns);
-        bool is_call = contender->kernel && call_class(&contender->kernel->facts, &entry.accuracy);
+        set_length(&entry, timing->group, timed->call_ns);
+        bool is_call = timed->kernel && call_class(&timed->kernel->facts, &entry.accuracy);
         if (worker_ask(worker, &entry, deadline, &reply)) {
-            heat->entries[heat->entry_count++] = i;
+            timing->entries[timing->entry_count++] = i;
             if (is_call && reply.text[0])
-                store_put_dispatched(heat->session->store, heat->session->run, &contender->key,
+                store_put_dispatched(timing->session->store, timing->session->run, &timed->key,
                                      reply.text);
         } else if (reply.verdict != VERDICT_UNSUPPORTED) {
             return note_failure(failure, (int64_t)i, &reply);
         } else {
-            drop(heat, i, &reply);
+            drop(timing, i, &reply);
         }
     }
     return true;
 }
 
 /* The stream of repetitions of one process; of a kernel that runs alone, to find a fault, nothing is kept. */
-static bool follow(timed_round *heat, const work_order *begin, unsigned process,
+static bool follow(timed_round *timing, const work_order *begin, unsigned process,
                    process_failure *failure)
 {
-    run_session *session = heat->session;
-    const speed_group *group = heat->group;
-    const bool kept = heat->alone == NOBODY;
+    run_session *session = timing->session;
+    const speed_group *group = timing->group;
+    const bool kept = timing->alone == NOBODY;
     work_order run = *begin, go_on = worker_order(ORDER_GO_ON, NULL);
     worker_reply reply;
     timed_case *running = NULL;
@@ -234,84 +217,85 @@ static bool follow(timed_round *heat, const work_order *begin, unsigned process,
     bool fine = worker_send_order(session->worker, &run, &reply);
     while (fine && (fine = worker_next(session->worker, deadline, &reply)) &&
            reply.kind != REPLY_DONE) {
-        timed_case *contender = &heat->contenders[heat->entries[reply.count]];
+        timed_case *timed = &timing->cases[timing->entries[reply.count]];
         if (reply.kind == REPLY_STARTED) {
-            running = contender;
+            running = timed;
         } else if (reply.kind == REPLY_REPETITION && kept) {
             timed_repetition repetition = reply.repetition;
             char what[160];
             repetition.process = process;
-            if (!(contender->call_ns > 0) || repetition.real_ns < contender->call_ns)
-                contender->call_ns = repetition.real_ns;
-            snprintf(what, sizeof what, "%s  %zux%zu", contender->key.kernel, group->rows,
+            if (!(timed->call_ns > 0) || repetition.real_ns < timed->call_ns)
+                timed->call_ns = repetition.real_ns;
+            snprintf(what, sizeof what, "%s  %zux%zu", timed->key.kernel, group->rows,
                      group->hidden);
             progress_step(&session->progress, session_repetition_seconds(group), what);
-            heat->results = allocate_room(heat->results, heat->result_count, sizeof *heat->results);
-            heat->results[heat->result_count++] = (timed_result){contender, repetition};
+            timing->results =
+                allocate_room(timing->results, timing->result_count, sizeof *timing->results);
+            timing->results[timing->result_count++] = (timed_result){timed, repetition};
         } else if (reply.kind != REPLY_REPETITION) {
             /* Rows whose bits depend on their place. */
-            case_judgement judgement = contender->judgement;
+            case_judgement judgement = timed->judgement;
             judgement.varies |= 1u << (group->threads > 1 ? AXIS_THREADS : AXIS_POSITION);
             if (kept)
-                timed_rows_take(&contender->rows, session->judge, begin, &reply);
-            if (kept && timed_rows_judge(&contender->rows, session->judge, &judgement))
-                session_put(session, &contender->key, &judgement);
+                timed_rows_take(&timed->rows, session->judge, begin, &reply);
+            if (kept && timed_rows_judge(&timed->rows, session->judge, &judgement))
+                session_put(session, &timed->key, &judgement);
             fine = worker_send_order(session->worker, &go_on, &reply);
         }
     }
     /* Those of a process at once: one that did not come to its end is timed again, and nothing of it is kept. */
-    if ((fine || interrupted()) && heat->result_count > 0) {
+    if ((fine || interrupted()) && timing->result_count > 0) {
         store_together(session->store);
-        for (size_t i = 0; i < heat->result_count; i++)
-            store_put_repetition(session->store, session->run, &heat->results[i].contender->key,
-                                 &heat->results[i].repetition);
+        for (size_t i = 0; i < timing->result_count; i++)
+            store_put_repetition(session->store, session->run, &timing->results[i].timed->key,
+                                 &timing->results[i].repetition);
         store_together_leave(session->store);
     }
-    heat->result_count = 0;
+    timing->result_count = 0;
     if (fine && !interrupted())
         return true;
-    return note_failure(failure, running ? running - heat->contenders : NOBODY, &reply);
+    return note_failure(failure, running ? running - timing->cases : NOBODY, &reply);
 }
 
-/* Roofs alone have nothing to be compared with. */
-static bool anyone_left(const timed_round *heat)
+/* Copies alone have nothing to be compared with. */
+static bool anyone_left(const timed_round *timing)
 {
-    for (size_t i = 0; i < heat->count; i++)
-        if (heat->contenders[i].kernel && heat->contenders[i].timed)
+    for (size_t i = 0; i < timing->count; i++)
+        if (timing->cases[i].kernel && timing->cases[i].included)
             return true;
     return false;
 }
 
 /* One fresh process with all who take part. */
-static bool try_process(timed_round *heat, unsigned process, process_failure *failure)
+static bool try_process(timed_round *timing, unsigned process, process_failure *failure)
 {
     work_order begin;
     off_t end;
     worker_reply reply;
-    const kernel_entry **kernels = arena_new(&heat->memory, const kernel_entry *, heat->count);
+    const kernel_entry **kernels = arena_new(&timing->memory, const kernel_entry *, timing->count);
     size_t count = 0;
     *failure = (process_failure){.suspect = NOBODY};
-    for (size_t i = 0; i < heat->count; i++)
-        if (heat->contenders[i].kernel && takes_part(heat, i))
-            kernels[count++] = heat->contenders[i].kernel;
-    bool renewed = worker_renew(heat->session->worker, kernels, count, &reply);
-    for (size_t i = 0; !renewed && i < heat->count && failure->suspect == NOBODY; i++)
-        if (heat->contenders[i].kernel && takes_part(heat, i) &&
-            heat->contenders[i].kernel->plugin == reply.count)
+    for (size_t i = 0; i < timing->count; i++)
+        if (timing->cases[i].kernel && takes_part(timing, i))
+            kernels[count++] = timing->cases[i].kernel;
+    bool renewed = worker_renew(timing->session->worker, kernels, count, &reply);
+    for (size_t i = 0; !renewed && i < timing->count && failure->suspect == NOBODY; i++)
+        if (timing->cases[i].kernel && takes_part(timing, i) &&
+            timing->cases[i].kernel->plugin == reply.count)
             failure->suspect = (int64_t)i;
     if (!renewed)
         return note_failure(failure, failure->suspect, &reply);
     /* The order that begins the group, with its tensors in the arena; `end` is where expected outputs go. */
-    const run_session *session = heat->session;
-    begin = timed_group_order(heat->group, &session->machine);
+    const run_session *session = timing->session;
+    begin = timed_group_order(timing->group, &session->machine);
     begin.huge_pages = session->huge_pages;
     begin.cpu = session->cpu;
-    begin.repetitions = heat->group->repetitions;
-    begin.min_seconds = heat->group->min_seconds;
+    begin.repetitions = timing->group->repetitions;
+    begin.min_seconds = timing->group->min_seconds;
     begin.seed = session->plan.seed * 0x9e3779b97f4a7c15u + process;
-    timed_group_place(heat->group, heat->blocks, session->worker, 2, &begin, &end);
-    return enter_all(heat, &begin, end, failure) &&
-           (failure->failed || follow(heat, &begin, process, failure));
+    timed_group_place(timing->group, timing->blocks, session->worker, 2, &begin, &end);
+    return enter_all(timing, &begin, end, failure) &&
+           (failure->failed || follow(timing, &begin, process, failure));
 }
 
 /* ---- a process that failed ---- */
@@ -319,50 +303,50 @@ static bool try_process(timed_round *heat, unsigned process, process_failure *fa
 /* Runs each kernel of the group once in a process of its own: one that fails there gets the verdict, and
  * the others are timed again. Where none fails alone the group is timed again, and next time the kernel
  * that ran gets the verdict. */
-static bool find_failing(timed_round *heat, const process_failure *together)
+static bool find_failing(timed_round *timing, const process_failure *together)
 {
     bool found = false;
-    for (size_t i = 0; i < heat->count; i++) {
+    for (size_t i = 0; i < timing->count; i++) {
         process_failure alone;
-        if (!heat->contenders[i].kernel || !heat->contenders[i].timed)
+        if (!timing->cases[i].kernel || !timing->cases[i].included)
             continue;
-        heat->alone = (int64_t)i;
-        bool fine = try_process(heat, heat->session->next_process, &alone);
-        heat->alone = NOBODY;
+        timing->alone = (int64_t)i;
+        bool fine = try_process(timing, timing->session->next_process, &alone);
+        timing->alone = NOBODY;
         if (!fine)
             return false;
         if (alone.failed)
-            drop(heat, i, &alone.reply);
+            drop(timing, i, &alone.reply);
         found |= alone.failed;
     }
-    if (found || heat->unexplained++ == 0)
+    if (found || timing->unexplained++ == 0)
         return true;
-    if (together->suspect == NOBODY || !heat->contenders[together->suspect].kernel)
+    if (together->suspect == NOBODY || !timing->cases[together->suspect].kernel)
         die(EXIT_CODE_ENVIRONMENT, "the timing worker: %s", together->reply.text);
-    drop(heat, (size_t)together->suspect, &together->reply);
+    drop(timing, (size_t)together->suspect, &together->reply);
     return true;
 }
 
 /* How many processes of an earlier try timed this group to their end. Groups that differ in the type of the
- * parameters alone share their roofs' cases: the kernels tell. Who fell out in that try stays out, or its verdict
+ * parameters alone share their copies' cases: the kernels tell. Who fell out in that try stays out, or its verdict
  * would be written over: what goes wrong once in a while may go right today. */
-static unsigned resume_group(timed_round *heat)
+static unsigned resume_group(timed_round *timing)
 {
-    run_session *session = heat->session;
+    run_session *session = timing->session;
     unsigned done = 0;
-    for (size_t i = 0; i + ROOFS < heat->count; i++) {
+    for (size_t i = 0; i + COPY_KINDS < timing->count; i++) {
         unsigned processes =
-            store_process_count(session->store, session->run, &heat->contenders[i].key);
+            store_process_count(session->store, session->run, &timing->cases[i].key);
         done = processes > done ? processes : done;
     }
     stored_cases cases = store_cases(session->store, session->run);
-    for (size_t i = 0; i < heat->count; i++)
+    for (size_t i = 0; i < timing->count; i++)
         for (size_t k = 0; k < cases.count; k++) {
             const stored_case *stored = &cases.cases[k];
-            if (case_key_equal(&stored->key, &heat->contenders[i].key) && stored->judged &&
+            if (case_key_equal(&stored->key, &timing->cases[i].key) && stored->judged &&
                 stored->verdict.kind != VERDICT_MISSING &&
-                !is_timed(&heat->contenders[i], &stored->verdict))
-                heat->contenders[i].timed = false;
+                !is_timed(&timing->cases[i], &stored->verdict))
+                timing->cases[i].included = false;
         }
     stored_cases_free(&cases);
     return done;
@@ -371,36 +355,36 @@ static unsigned resume_group(timed_round *heat)
 /* Judges every kernel on the group's rows, then times all that may be timed, process after process. */
 static bool time_group(run_session *session, const speed_group *group)
 {
-    timed_round heat;
-    heat_create(&heat, session, group);
-    unsigned done = session->resumed ? resume_group(&heat) : 0;
-    for (size_t i = 0; done < group->processes && !interrupted() && i < heat.count; i++) {
+    timed_round timing;
+    timing_begin(&timing, session, group);
+    unsigned done = session->resumed ? resume_group(&timing) : 0;
+    for (size_t i = 0; done < group->processes && !interrupted() && i < timing.count; i++) {
         char what[160];
-        snprintf(what, sizeof what, "judging %s  %zux%zu", heat.contenders[i].key.kernel,
-                 group->rows, group->hidden);
-        if (!heat.contenders[i].kernel || !heat.contenders[i].kernel->unsupported[0])
+        snprintf(what, sizeof what, "judging %s  %zux%zu", timing.cases[i].key.kernel, group->rows,
+                 group->hidden);
+        if (!timing.cases[i].kernel || !timing.cases[i].kernel->unsupported[0])
             progress_step(&session->progress, session_timed_judgement_seconds(group), what);
-        if (heat.contenders[i].kernel)
-            judge_contender(&heat, &heat.contenders[i]);
+        if (timing.cases[i].kernel)
+            judge_timed_case(&timing, &timing.cases[i]);
     }
     bool fine = !interrupted();
     /* A process is started over as often as kernels of it fail, each time under a number of its own. */
-    while (fine && done < group->processes && anyone_left(&heat)) {
+    while (fine && done < group->processes && anyone_left(&timing)) {
         const unsigned process = session->next_process++;
         process_failure failure;
-        fine = try_process(&heat, process, &failure);
+        fine = try_process(&timing, process, &failure);
         if (fine && failure.failed)
-            fine = find_failing(&heat, &failure);
+            fine = find_failing(&timing, &failure);
         else if (fine)
             store_end_process(session->store, session->run, process);
         done += fine && !failure.failed;
     }
-    for (size_t block = 0; block < BLOCKS; block++)
-        judge_block_free(&heat.blocks[block]);
-    for (size_t i = 0; i < heat.count; i++)
-        timed_rows_free(&heat.contenders[i].rows);
-    arena_free(&heat.memory);
-    free(heat.results);
+    for (size_t block = 0; block < TIMED_BLOCKS; block++)
+        judge_block_free(&timing.blocks[block]);
+    for (size_t i = 0; i < timing.count; i++)
+        timed_rows_free(&timing.cases[i].rows);
+    arena_free(&timing.memory);
+    free(timing.results);
     return fine;
 }
 

@@ -383,7 +383,7 @@ static void decide_speed(run_comparison *comparison, comparison_pair *pair,
     const speed_verdict lean = speed_lean(&pair->ratio, fmax(settings->threshold, pair->noise));
     const bool moved = lean == SPEED_SLOWER || lean == SPEED_FASTER;
     pair->speed = SPEED_INCONCLUSIVE;
-    if (samples[BASE].over_roof != samples[NEW].over_roof)
+    if (samples[BASE].over_copy != samples[NEW].over_copy)
         pair->detail = "a copy was timed in one run only";
     else if (least < LEAST_PROCESSES)
         pair->detail = arena_format(&comparison->memory, "%zu process%s in a run: %d are needed",

@@ -127,7 +127,7 @@ static void choose_table(short_table *table, const run_answer *answer, const res
 
 /* ---- cells ---- */
 
-/* By how much the time over the roof's changed; "=" where the intervals meet. */
+/* By how much the time over the copy's changed; "=" where the intervals meet. */
 static relation_value as_change(const short_table *table, const answer_row *row)
 {
     const case_key *key = &table->answer->columns[table->answer->key].key;
@@ -216,7 +216,7 @@ static relation *make_relation(short_table *table)
         for (size_t i = 0; i < table->shape_count; i++) {
             const answer_column *column = &answer->columns[table->shapes[i]];
             relation_add(made, as_format("%s%s", number_short(column->copy_gbps, number),
-                                         roof_mark(column->key.kernel)));
+                                         copy_mark(column->key.kernel)));
         }
         relation_add(made, as_figure(answer->columns[answer->key].copy_gbps));
         for (int i = SPEEDUP; i < BEHIND_SHAPES; i++)

@@ -271,7 +271,7 @@ static void answer(sqlite3_context *context, int count, sqlite3_value **values)
         give_text(context, cache_phrase(cache));
         return;
     case COPY_WORDS:
-        give_text(context, roof_words(text_at(values[0])));
+        give_text(context, copy_words(text_at(values[0])));
         return;
     case OPERATION_TITLE:
         if (operation_from_name(text_at(values[0]), &kind_of))

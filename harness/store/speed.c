@@ -3,8 +3,8 @@
  * The figure of a case is the median over worker processes of the median over each process's
  * repetitions, its interval the 95 % one of bootstrap.h.
  *
- * A ratio to the roof is taken round by round: in each round of a process every kernel and both
- * roofs run once, in an order drawn anew, so that a burst of noise of a round's length falls on
+ * A ratio to the copy is taken round by round: in each round of a process every kernel and both
+ * copies run once, in an order drawn anew, so that a burst of noise of a round's length falls on
  * both sides of the ratio. The ratios are then summed up like times.
  */
 #include "store/speed.h"
@@ -86,23 +86,23 @@ static double time_of(const stored_case *stored)
     return time;
 }
 
-/* The fastest roof of the case's group; one without repetitions where there is none. */
-static const stored_case *find_roof(const stored_cases *cases, const case_key *key)
+/* The fastest copy of the case's group; one without repetitions where there is none. */
+static const stored_case *find_copy(const stored_cases *cases, const case_key *key)
 {
     static const stored_case none;
-    const stored_case *roof = &none;
+    const stored_case *copy = &none;
     double best = INFINITY;
     case_key wanted = *key;
-    for (int i = 0; i < ROOFS; i++) {
-        snprintf(wanted.kernel, sizeof wanted.kernel, "%s", roof_names[i]);
+    for (int i = 0; i < COPY_KINDS; i++) {
+        snprintf(wanted.kernel, sizeof wanted.kernel, "%s", copy_names[i]);
         size_t at = stored_cases_find(cases, &wanted);
         double time = at < cases->count ? time_of(&cases->cases[at]) : (double)NAN;
         if (time < best) {
-            roof = &cases->cases[at];
+            copy = &cases->cases[at];
             best = time;
         }
     }
-    return roof;
+    return copy;
 }
 
 speed_figures speed_of_case(const stored_cases *cases, size_t index)
@@ -114,7 +114,7 @@ speed_figures speed_of_case(const stored_cases *cases, size_t index)
     if (times.groups > 0) {
         uint64_t seed = case_key_hash(key);
         double bytes = call_bytes(operations[key->operation], key->rows, key->hidden, key->dtype);
-        speed_sample ratios = ratios_of(stored, find_roof(cases, key));
+        speed_sample ratios = ratios_of(stored, find_copy(cases, key));
         interval_estimate time = estimate_of(&times, seed);
         /* Other draws than the time's. */
         interval_estimate ratio = estimate_of(&ratios, seed ^ 0x726f6f66);
@@ -154,15 +154,15 @@ interval_estimate speed_of_pair(const stored_case *own, const stored_case *base)
 speed_sample speed_sample_of(const stored_cases *cases, size_t index)
 {
     const stored_case *stored = &cases->cases[index];
-    speed_sample taken = ratios_of(stored, find_roof(cases, &stored->key));
-    const bool over_roof = taken.groups > 0;
-    if (!over_roof) {
+    speed_sample taken = ratios_of(stored, find_copy(cases, &stored->key));
+    const bool over_copy = taken.groups > 0;
+    if (!over_copy) {
         speed_sample_free(&taken);
         taken = times_of(stored);
     }
     for (size_t i = 0; i < taken.count; i++)
-        taken.values[i] = over_roof ? -log(taken.values[i]) : log(taken.values[i]);
-    taken.over_roof = over_roof;
+        taken.values[i] = over_copy ? -log(taken.values[i]) : log(taken.values[i]);
+    taken.over_copy = over_copy;
     return taken;
 }
 

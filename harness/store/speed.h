@@ -1,4 +1,4 @@
-/* From repetitions to speeds: medians, hierarchical bootstrap intervals, ratios to the roof of the
+/* From repetitions to speeds: medians, hierarchical bootstrap intervals, ratios to the copy of the
  * same run. Repetitions of a case are in the order of their processes and rounds, as the store gives them.
  *
  *     stored_cases cases = store_timed_cases(store, run, -1, true);
@@ -28,7 +28,7 @@ typedef struct speed_sample {
     size_t *start; /* NULL: of no group */
     size_t groups, count;
     unsigned process; /* of the last group */
-    bool over_roof;
+    bool over_copy;
 } speed_sample;
 /* One more of this process: those of a process follow each other. */
 void speed_sample_add(speed_sample *sample, unsigned process, double value);

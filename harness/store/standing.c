@@ -35,7 +35,7 @@ standing_list store_standings(result_store *store, int64_t run)
         store_take(store, statement, FIELDS(fields), &read);
         for (int i = 0; i < SCOPES; i++)
             read.errors[i].error = NAN;
-        if (is_roof(read.kernel))
+        if (is_copy(read.kernel))
             continue;
         /* The rows of a kernel and type stand together. */
         if (!last || strcmp(last->kernel, read.kernel) != 0 || last->dtype != read.dtype) {

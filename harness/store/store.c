@@ -182,7 +182,7 @@ static void put_timings(result_store *store, int64_t run, int64_t process)
             store_bound(store,
                         "INSERT OR REPLACE INTO timings VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
                         "?9, ?10, ?11, ?12, ?13)",
-                        "ii", cases.cases[i].id, (int64_t)is_roof(cases.cases[i].key.kernel));
+                        "ii", cases.cases[i].id, (int64_t)is_copy(cases.cases[i].key.kernel));
         store_bind_record(statement, 3, FIELDS(speed_fields), &speed);
         store_step(store, statement);
     }

@@ -163,7 +163,7 @@ typedef struct kernel_description {
 typedef struct work_order {
     order_kind kind;
     ln_operation operation;
-    uint32_t plugin, kernel;         /* indexes as loaded; for a copy see is_roof() */
+    uint32_t plugin, kernel;         /* indexes as loaded; for a copy see is_copy() */
     char text[PROTOCOL_PATH_LENGTH]; /* path to load; name of a timed entry */
     ln_problem problem;              /* with dense rows; the worker sets other strides */
     call_layout layout;              /* to judge */

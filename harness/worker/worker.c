@@ -323,7 +323,7 @@ static bool send_to(worker_process *worker, worker_slot *slot, const work_order 
     if (slot->socket < 0 && !start_process(worker, slot, reply))
         return false;
     turn_to(worker, slot);
-    bool of_kernel = order->text[0] && !is_roof(order->text);
+    bool of_kernel = order->text[0] && !is_copy(order->text);
     for (unsigned plugin = 0; plugin < worker->plugin_count; plugin++)
         if ((worker->builds || (of_kernel && plugin == order->plugin)) &&
             !load_again(worker, slot, plugin, reply))

@@ -46,7 +46,7 @@ gone() {
 accepted "uninterrupted" 0 run "${plan[@]}" --db whole.db
 cases=$(field whole.db cases)
 repetitions=$(field whole.db repetitions)
-"$lnbench" export --db whole.db --format tsv | cut -f 1-13,15-37 | grep -v '^roof_' >whole.tsv
+"$lnbench" export --db whole.db --format tsv | cut -f 1-13,15-37 | grep -v '^copy' >whole.tsv
 
 # interrupted LABEL SIGNAL FIELD CODE STATE
 interrupted() {
@@ -81,7 +81,7 @@ interrupted() {
     check "$label: nothing judged twice" is "$("$binaries/run_sql" "$database" \
         "SELECT count(*) FROM judgements WHERE detail LIKE '%#marked'")" "$marks"
     "$binaries/run_sql" "$database" "UPDATE judgements SET detail = nullif(replace(detail, '#marked', ''), '')"
-    "$lnbench" export --db "$database" --format tsv | cut -f 1-13,15-37 | grep -v '^roof_' >resumed.tsv
+    "$lnbench" export --db "$database" --format tsv | cut -f 1-13,15-37 | grep -v '^copy' >resumed.tsv
     check "$label: the figures of an uninterrupted run" diff whole.tsv resumed.tsv
     run_it run "${plan[@]}" --only accuracy --shapes 2x4 --db "$database" --resume
     check "$label: another plan does not go on with it" has err 'no unfinished run in '

@@ -38,7 +38,7 @@ small=(--kernels two_pass_f32_scalar --shapes 4x8 --conventions "torch,zscore" -
 ends "run --json" 0 run --db a.db --json --processes 1 --repetitions 2 "${small[@]}"
 check "run --json: where it is stored goes elsewhere" has err '^stored  run 1 in a.db$'
 check "run --json: no charts" test ! -e results
-# Four cases judged, of which the timed one is one (normal, torch), and two roofs.
+# Four cases judged, of which the timed one is one (normal, torch), and two copies.
 check "run --json: the cases" is "$(value '' out)" 7
 check "run --json: a verdict" is "$(value 0.verdict out)" pass
 check "run --json: elements" is "$(value 0.metrics.elements out)" 32

@@ -140,7 +140,7 @@ accepted "in place" 0 run --db place.db "${small[@]}" --only speed --cache hot,i
     --shapes 4x16 --processes 1 --repetitions 2
 check "in place: table" has out ' L1 16 in-place '
 accepted "in place: export" 0 export --db place.db --format tsv --out place.tsv
-check "in place: every kernel, and roofs of its own" is "$(cut -f1-9 place.tsv |
+check "in place: every kernel, and copies of its own" is "$(cut -f1-9 place.tsv |
     grep -c "$(printf '\t')in-place")" "$(cut -f1-9 place.tsv | grep -c "$(printf '\t')hot")"
 
 ends "--max-row-ulp 0" 5 run --db limit.db "${small[@]}" --only accuracy --inputs normal --shapes 4x64 --max-row-ulp 0

@@ -75,7 +75,7 @@ awk -F'\t' '
         kernel = $column["kernel"]
         kind = kernel
         sub(/\..*/, "", kind)
-        if (kind !~ /^(fault|twin|honest)$/) next # roofs
+        if (kind !~ /^(fault|twin|honest)$/) next # copies
         name = substr(kernel, length(kind) + 2)
         ran[kind, name] = 1
         verdict = $column["verdict"]

@@ -205,7 +205,7 @@ TEST_IN_SCRATCH(later_processes_are_told_how_many_calls_to_make)
 }
 
 /* In place a call takes its input away: copies are put back, or the second call would normalise
- * what the first one left, and no output would be the judged one. The roofs are of the same kind.
+ * what the first one left, and no output would be the judged one. The copies are of the same kind.
  */
 TEST_IN_SCRATCH(what_is_timed_in_place_is_what_was_judged)
 {
@@ -234,14 +234,14 @@ TEST_IN_SCRATCH(what_is_timed_in_place_is_what_was_judged)
             : many && !strcmp(one->key.kernel, "special.overruns_when_timed")
                 ? VERDICT_OVERRUN
                 : VERDICT_PASS_NO_BOUND;
-        if (!is_roof(one->key.kernel) && one->verdict.kind != expected)
+        if (!is_copy(one->key.kernel) && one->verdict.kind != expected)
             fail_msg("%s, %zu rows: %s(%s)", one->key.kernel, one->key.rows,
                      verdict_phrase(one->verdict.kind), one->verdict.detail);
-        bool fits = is_roof(one->key.kernel) || expected == VERDICT_PASS ||
+        bool fits = is_copy(one->key.kernel) || expected == VERDICT_PASS ||
                     expected == VERDICT_PASS_NO_BOUND || expected == VERDICT_INACCURATE;
         assert_int_equal(timed, fits);
     }
-    assert_int_equal(in_place, 2 * (7 + ROOFS));
+    assert_int_equal(in_place, 2 * (7 + COPY_KINDS));
     trial_end(&trial);
 }
 

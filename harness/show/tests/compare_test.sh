@@ -48,7 +48,7 @@ prints '1\.0[78][0-9]* \[' "the ratio is 1.08"
 expect 0 'faster' $compare base.db fast.db
 expect 1 'slower' $compare base.db slight.db
 expect 0 'same' $compare base.db slight.db --threshold 5%
-expect 0 'same' $compare base.db twice.db # the roof took as much longer
+expect 0 'same' $compare base.db twice.db # the copy took as much longer
 expect 3 '1 process in a run' $compare base.db one.db
 expect 3 '4 processes in a run' $compare four.db base.db
 expect 1 'slower .*bits differ' compare --db none.db base.db slow.db

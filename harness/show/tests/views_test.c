@@ -31,11 +31,11 @@ static ln_metrics some_metrics(void)
     return metrics;
 }
 
-/* Case 0: judged and timed; 1: its roof; 2: wrong, with figures that are undefined; 3: crashed;
+/* Case 0: judged and timed; 1: its copy; 2: wrong, with figures that are undefined; 3: crashed;
  * 4: unpleasant text. */
 static void fill(result_store *store, int64_t run)
 {
-    case_key fine = key_of("fine"), roof = key_of("copy"), wrong = key_of("wrong"),
+    case_key fine = key_of("fine"), copied = key_of("copy"), wrong = key_of("wrong"),
              crashed = key_of("crashed"), odd = key_of("tab\there\\\"quote\nline\xff\xc0\xafü");
     ln_metrics metrics = some_metrics();
     case_verdict ok = {VERDICT_PASS, ""}, bad = {VERDICT_TYPE_LIMITED_CLASS, "3 elements"},
@@ -52,7 +52,7 @@ static void fill(result_store *store, int64_t run)
         timed_repetition kernel = {i / 3, i % 3, i, 100, 1000 + i, 990, NAN, NAN}, copy = kernel;
         copy.real_ns = 500;
         store_put_repetition(store, run, &fine, &kernel);
-        store_put_repetition(store, run, &roof, &copy);
+        store_put_repetition(store, run, &copied, &copy);
     }
     metrics.ulp_max = INFINITY;
     metrics.ulp_bias = -INFINITY;
@@ -107,7 +107,7 @@ static const char *word(json_t *object, const char *key)
 
 VIEW_TEST(test_undefined_is_null)
 {
-    json_t *all = view_run_json(&view), *roof = json_array_get(all, 1);
+    json_t *all = view_run_json(&view), *copied = json_array_get(all, 1);
     json_t *wrong = json_array_get(all, 2), *crashed = json_array_get(all, 3);
     json_t *metrics = json_object_get(wrong, "metrics");
     assert_true(json_is_null(json_object_get(metrics, "ulp_max")));
@@ -120,9 +120,9 @@ VIEW_TEST(test_undefined_is_null)
     assert_string_equal(word(crashed, "reason"), "crashed");
     assert_string_equal(word(crashed, "detail"), "SIGSEGV");
     assert_true(json_is_null(json_object_get(crashed, "metrics")));
-    assert_true(json_is_null(json_object_get(roof, "verdict")));
-    assert_true(json_is_null(json_object_get(roof, "metrics")));
-    assert_true(json_is_null(json_object_get(roof, "reproducibility")));
+    assert_true(json_is_null(json_object_get(copied, "verdict")));
+    assert_true(json_is_null(json_object_get(copied, "metrics")));
+    assert_true(json_is_null(json_object_get(copied, "reproducibility")));
     json_decref(all);
 }
 

@@ -58,11 +58,11 @@ TEST(test_median)
 TEST(test_constant)
 {
     time_sample sample = {0};
-    stored_case *kernel = add_case(&sample, "k"), *roof = add_case(&sample, "copy");
+    stored_case *kernel = add_case(&sample, "k"), *copy = add_case(&sample, "copy");
     for (unsigned process = 0; process < 3; process++) {
         for (int i = 0; i < 5; i++) {
             add_time(kernel, process, 1000);
-            add_time(roof, process, 800);
+            add_time(copy, process, 800);
         }
     }
     speed_figures speed = speed_of(&sample, 0);
@@ -71,10 +71,10 @@ TEST(test_constant)
     assert_true(speed.copy_ratio == 0.8 && speed.copy_ratio_lo == 0.8 &&
                 speed.copy_ratio_hi == 0.8);
     assert_true(speed.repetitions == 15 && speed.processes == 3);
-    assert_true(speed_of(&sample, 1).copy_ratio == 1); /* the roof is its own */
+    assert_true(speed_of(&sample, 1).copy_ratio == 1); /* the copy is its own */
     kernel->key.dtype = LN_F64;
     assert_near(speed_of(&sample, 0).gbps, 400);
-    assert_true(isnan(speed_of(&sample, 0).copy_ratio)); /* not that roof's bytes */
+    assert_true(isnan(speed_of(&sample, 0).copy_ratio)); /* not that copy's bytes */
 }
 
 TEST(test_nothing)
@@ -92,7 +92,7 @@ TEST(test_nothing)
     add_time(kernel, 1, 3);
     none = speed_of(&sample, 0);
     assert_true(none.time_ns == 3 && none.repetitions == 1 && none.processes == 1);
-    assert_true(isnan(none.copy_ratio)); /* no roof */
+    assert_true(isnan(none.copy_ratio)); /* no copy */
 }
 
 /* Medians of processes first: 10, 20 and 90; the median of all times would be 10. */
@@ -131,8 +131,8 @@ TEST(test_hierarchy)
     assert_true(speed.time_hi_ns >= 7 && speed.time_hi_ns <= 9);
 }
 
-/* The faster roof of the group counts, others don't; what a process does to both cancels. */
-TEST(test_roof)
+/* The faster copy of the group counts, others don't; what a process does to both cancels. */
+TEST(test_copy)
 {
     time_sample sample = {0};
     stored_case *kernel = add_case(&sample, "k");
@@ -140,12 +140,12 @@ TEST(test_roof)
     stored_case *elsewhere[] = {add_case(&sample, "copy"), add_case(&sample, "copy"),
                                 add_case(&sample, "copy"), add_case(&sample, "copy"),
                                 add_case(&sample, "copy"), add_case(&sample, "copy")};
-    stored_case *not_roof = add_case(&sample, "roofless");
+    stored_case *not_copy = add_case(&sample, "copyless");
     elsewhere[0]->key.rows++;
     elsewhere[1]->key.hidden++;
     elsewhere[2]->key.cache = CACHE_COLD;
     elsewhere[3]->key.threads++;
-    /* Another convention's group has roofs of its own, measured beside its kernels. */
+    /* Another convention's group has copies of its own, measured beside its kernels. */
     snprintf(elsewhere[4]->key.convention, sizeof elsewhere[4]->key.convention, "none");
     elsewhere[5]->key.cache = CACHE_IN_PLACE;
     for (unsigned process = 0; process < 4; process++) {
@@ -156,7 +156,7 @@ TEST(test_roof)
             add_time(stream, process, 500 * slow);
             for (int j = 0; j < 6; j++)
                 add_time(elsewhere[j], process, 1);
-            add_time(not_roof, process, 1);
+            add_time(not_copy, process, 1);
         }
     }
     speed_figures speed = speed_of(&sample, 0);
@@ -182,20 +182,20 @@ TEST(test_roof)
 TEST(test_rounds_are_paired)
 {
     time_sample sample = {0};
-    stored_case *kernel = add_case(&sample, "k"), *roof = add_case(&sample, "copy");
+    stored_case *kernel = add_case(&sample, "k"), *copy = add_case(&sample, "copy");
     for (unsigned process = 0; process < 3; process++) {
         for (int round = 0; round < 5; round++) {
             double slow = 1 + 0.5 * round * (process + 1);
             add_time(kernel, process, 1000 * slow);
-            add_time(roof, process, 800 * slow);
+            add_time(copy, process, 800 * slow);
         }
     }
     speed_figures speed = speed_of(&sample, 0);
     assert_near(speed.copy_ratio, 0.8);
     assert_near(speed.copy_ratio_lo, 0.8);
     assert_near(speed.copy_ratio_hi, 0.8);
-    /* A round that the roof lacks is left out, not paired with another. */
-    roof->repetitions[4].repetition = 9;
+    /* A round that the copy lacks is left out, not paired with another. */
+    copy->repetitions[4].repetition = 9;
     assert_near(speed_of(&sample, 0).copy_ratio, 0.8);
 }
 
@@ -225,12 +225,12 @@ static bool same_speed(const speed_figures *a, const speed_figures *b)
 static void fill_noisy(time_sample *sample, unsigned processes, int repetitions, double between,
                        double within)
 {
-    stored_case *kernel = add_case(sample, "k"), *roof = add_case(sample, "copy");
+    stored_case *kernel = add_case(sample, "k"), *copy = add_case(sample, "copy");
     for (unsigned process = 0; process < processes; process++) {
         double shift = between * normal();
         for (int i = 0; i < repetitions; i++) {
             add_time(kernel, process, 1000 + shift + within * normal());
-            add_time(roof, process, 800 + 0.8 * shift + within * normal());
+            add_time(copy, process, 800 + 0.8 * shift + within * normal());
         }
     }
 }
@@ -287,7 +287,7 @@ TEST(test_deterministic)
 TEST(test_coverage)
 {
     enum { TRIALS = 200 };
-    int time_hits = 0, roof_hits = 0;
+    int time_hits = 0, copy_hits = 0;
     double width = 0;
     seed = 77;
     for (int trial = 0; trial < TRIALS; trial++) {
@@ -295,13 +295,13 @@ TEST(test_coverage)
         fill_noisy(&sample, 10, 5, 10, 2);
         speed_figures speed = speed_of(&sample, 0);
         time_hits += speed.time_lo_ns <= 1000 && 1000 <= speed.time_hi_ns;
-        roof_hits += speed.copy_ratio_lo <= 0.8 && 0.8 <= speed.copy_ratio_hi;
+        copy_hits += speed.copy_ratio_lo <= 0.8 && 0.8 <= speed.copy_ratio_hi;
         width += (speed.time_hi_ns - speed.time_lo_ns) / TRIALS;
     }
     double expected = 2 * 1.96 * 1.2533 * 10 / sqrt(10);
-    print_message("coverage: time %.1f %%, roof ratio %.1f %%, width %.2f of the normal theory's\n",
-                  100.0 * time_hits / TRIALS, 100.0 * roof_hits / TRIALS, width / expected);
+    print_message("coverage: time %.1f %%, copy ratio %.1f %%, width %.2f of the normal theory's\n",
+                  100.0 * time_hits / TRIALS, 100.0 * copy_hits / TRIALS, width / expected);
     assert_in_range(time_hits, TRIALS * 88 / 100, TRIALS * 995 / 1000);
-    assert_in_range(roof_hits, TRIALS * 88 / 100, TRIALS);
+    assert_in_range(copy_hits, TRIALS * 88 / 100, TRIALS);
     assert_true(width > 0.7 * expected && width < 1.4 * expected);
 }

@@ -113,8 +113,8 @@ void kernel_run(const prepared_kernel *of, const ln_tensors *tensors);
 const char *kernel_changed(const prepared_kernel *of);
 
 /* Copies bytes from x to y, which are equal or do not overlap. Both are at least 64-byte aligned. */
-typedef void roof_function(const void *x, void *y, size_t bytes);
-void roof_run(roof_function *roof, unsigned threads, const void *x, void *y, size_t bytes);
+typedef void copy_function(const void *x, void *y, size_t bytes);
+void copy_run(copy_function *copier, unsigned threads, const void *x, void *y, size_t bytes);
 
 /* ---- calls that overlap in time (overlap.c) ---- */
 

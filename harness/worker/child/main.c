@@ -177,7 +177,7 @@ static const char *plugin_fault(const ln_plugin_table *plugin)
         const ln_kernel *kernel = &plugin->kernels[i];
         if ((unsigned)kernel->operation >= operation_count)
             return "a kernel's operation is no value of ln_operation";
-        if (!name_is_fine(kernel->name) || is_roof(kernel->name))
+        if (!name_is_fine(kernel->name) || is_copy(kernel->name))
             return "a kernel's name does not match [a-z0-9_.-]{1,63}, or is copy or copy_...";
         if (!kernel_isa_is_known(kernel->isa ? kernel->isa : ""))
             return "a kernel's isa is unknown: layernorm_plugin.h lists the known ones";

@@ -170,7 +170,7 @@ const char *kernel_changed(const prepared_kernel *of)
 }
 
 typedef struct copy_job {
-    roof_function *roof;
+    copy_function *copier;
     unsigned threads;
     const char *x;
     char *y;
@@ -183,15 +183,15 @@ static void copy_part(void *context, unsigned part)
     const copy_job *copy = context;
     size_t from = LINE * ln_part_begin(copy->bytes / LINE, copy->threads, part);
     size_t to = LINE * ln_part_begin(copy->bytes / LINE, copy->threads, part + 1);
-    copy->roof(copy->x + from, copy->y + from,
-               (part + 1 == copy->threads ? copy->bytes : to) - from);
+    copy->copier(copy->x + from, copy->y + from,
+                 (part + 1 == copy->threads ? copy->bytes : to) - from);
 }
 
-void roof_run(roof_function *roof, unsigned threads, const void *x, void *y, size_t bytes)
+void copy_run(copy_function *copier, unsigned threads, const void *x, void *y, size_t bytes)
 {
-    copy_job copy = {roof, threads, x, y, bytes};
+    copy_job copy = {copier, threads, x, y, bytes};
     if (threads <= 1)
-        roof(x, y, bytes);
+        copier(x, y, bytes);
     else
         ln_pool_run(threads, copy_part, &copy);
 }

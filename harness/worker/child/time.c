@@ -1,14 +1,14 @@
 /* Timing: what happens to the kernels of a group, which share a shape.
  *
  * 1. TIME_BEGIN: buffers for x and y, and the two judged inputs.
- * 2. TIME_ENTRY, once for each kernel and each roof: prepare(), and its code moves to pages that are drawn.
+ * 2. TIME_ENTRY, once for each kernel and each copy: prepare(), and its code moves to pages that are drawn.
  * 3. TIME_RUN: Google Benchmark runs all entries, interleaved. Before each repetition y is poisoned and one
  *    of the two inputs is put in place; afterwards the output must be bit for bit the judged one. Where a
  *    row's bits depend on its place in the batch, the rows that differ are sent to be judged as well, and
  *    from then on that output is the one that must come. All of that is untimed.
  *
  * In place, y being x, a call leaves nothing to do again: calls go over copies of x in turn, and
- * when all are used up they are put back, untimed. Its roofs copy each copy onto itself: every byte
+ * when all are used up they are put back, untimed. A copy that is timed there writes each x onto itself: every byte
  * is read and written once, as by the best kernel. */
 #include "base/clock.h"
 #include "base/hash.h"
@@ -23,7 +23,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* ---- roofs: what moving the bytes alone costs. A copy loop in the widest vectors of this CPU (not
+/* ---- copies: what moving the bytes alone costs. A copy loop in the widest vectors of this CPU (not
  * memcpy, which drops to half at some offsets in L2), with plain stores and with non-temporal ones,
  * and `rep movsb` ---- */
 
@@ -75,11 +75,11 @@ static void copy_rep(const void *x, void *y, size_t bytes)
 #endif
 }
 
-/* name: one of roof_names. No portable way stores around the caches. */
-static roof_function *roof_find(const char *name)
+/* name: one of copy_names. No portable way stores around the caches. */
+static copy_function *copy_find(const char *name)
 {
-    bool plain = strcmp(name, roof_names[ROOF_COPY]) == 0;
-    if (!plain && strcmp(name, roof_names[ROOF_COPY_NT]) != 0)
+    bool plain = strcmp(name, copy_names[COPY_PLAIN]) == 0;
+    if (!plain && strcmp(name, copy_names[COPY_NT]) != 0)
         return copy_rep;
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512f"))
@@ -199,11 +199,11 @@ enum { SEEN_NOTHING, SEEN_JUDGED, SEEN_OTHER };
 typedef struct timed_entry {
     char name[NAME_MAX_LENGTH];
     unsigned index;
-    const ln_kernel *kernel;            /* NULL: a roof */
+    const ln_kernel *kernel;            /* NULL: a copy */
     const thread_state *floating_point; /* in which its plugin is called */
-    roof_function *roof;
+    copy_function *copier;
     prepared_kernel prepared;
-    char *expected[2];  /* judged outputs of one block; a roof's is the input itself */
+    char *expected[2];  /* judged outputs of one block; a copy's is the input itself */
     uint64_t *seen[2];  /* what came into each slot so far: SEEN_*, or the hash of other bits */
     hash_set varied;    /* all rows with other bits than the judged ones that were handed over */
     unsigned rounds;    /* done */
@@ -357,7 +357,7 @@ static void call_once(const timed_entry *entry, const ln_tensors *tensors)
     if (entry->kernel)
         kernel_run(&entry->prepared, tensors);
     else
-        roof_run(entry->roof, group.threads, tensors->x, tensors->y, group.tensor_bytes);
+        copy_run(entry->copier, group.threads, tensors->x, tensors->y, group.tensor_bytes);
     hayai_clobber();
 }
 
@@ -394,7 +394,7 @@ static void read_lines(const char *y)
 TIMED_LOOP(loop_kernel, run(prepared, at),
            void (*run)(const void *, const ln_tensors *) = entry->kernel->run;
            const void *prepared = entry->prepared.states[0])
-TIMED_LOOP(loop_roof, copy(at->x, at->y, group.tensor_bytes), roof_function *copy = entry->roof)
+TIMED_LOOP(loop_copy, copy(at->x, at->y, group.tensor_bytes), copy_function *copy = entry->copier)
 /* Several threads, or y is read: what a call costs beyond its work is what the pool costs. */
 TIMED_LOOP(loop_others, call_once(entry, at); if (group.read_back) read_lines(at->y), )
 
@@ -601,7 +601,7 @@ static void time_entry(hayai_state *state, void *context)
     size_t used = group.in_place                         ? loop_in_place(state, entry, input)
                   : group.read_back || group.threads > 1 ? loop_others(state, entry)
                   : entry->kernel                        ? loop_kernel(state, entry)
-                                                         : loop_roof(state, entry);
+                                                         : loop_copy(state, entry);
     counters_read(group.counters, entry->counted);
     for (int i = 0; i < COUNTS; i++)
         entry->counted[i] -= before_loop[i];
@@ -634,8 +634,8 @@ void worker_time_entry(const work_order *order)
     memcpy(entry->name, order->text, sizeof entry->name - 1);
     entry->seen[0] = arena_new(&memory, uint64_t, group.slots);
     entry->seen[1] = arena_new(&memory, uint64_t, group.slots);
-    if (is_roof(entry->name)) {
-        entry->roof = roof_find(entry->name);
+    if (is_copy(entry->name)) {
+        entry->copier = copy_find(entry->name);
         entry->expected[0] = group.block[0];
         entry->expected[1] = group.block[1];
     } else {
@@ -664,7 +664,7 @@ void worker_time_entry(const work_order *order)
         snprintf(answer.text, sizeof answer.text, "%s", behind ? behind : "");
     }
     code_place_draw(entry->kernel ? (void (*)(void))entry->kernel->run
-                                  : (void (*)(void))entry->roof,
+                                  : (void (*)(void))entry->copier,
                     splitmix64(&group.choice));
     hayai_benchmark *added;
     const bool found = order->iterations > 0, fewer = order->repetitions > 0;
