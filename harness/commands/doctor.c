@@ -48,7 +48,7 @@ static void print_store(const char *database, const output_file *out)
     stat(database, &about);
     relation_row(rows, as_text(database), as_text("sound"), as_figure((double)about.st_size / 1e6),
                  as_count((unsigned long long)about.st_size), table_value(&runs, 0, "runs"));
-    relation_print(rows, out);
+    relation_print_in(rows, json_pack("{s:s}", "schema", "lnbench-store-2"), "stores", out);
     stored_table_free(&runs);
     store_close(store);
 }

@@ -45,7 +45,8 @@ done
 accepted "doctor --store" 0 doctor --store --db good.db
 check "doctor --store: sound" has out '^good.db +sound +[0-9.]+ +1$'
 "$lnbench" doctor --store --db good.db --json >out
-check "doctor --store: how large it is" is "$(value 0.bytes out)" "$(stat -c %s good.db)"
+check "doctor --store: how large it is" is "$(value schema out) $(value stores.0.bytes out)" \
+    "lnbench-store-2 $(stat -c %s good.db)"
 cp good.db many.db
 for seed in 2 3; do "$lnbench" run --db many.db "${small[@]}" --seed $seed >out; done
 accepted "doctor --remove" 0 doctor --remove 1..2 --db many.db
