@@ -8,6 +8,7 @@
 #include "caches.h"
 #include "certify/reference.h"
 #include "domain/operation.h"
+#include <fenv.h>
 #include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -32,6 +33,8 @@ typedef struct fact_source {
 
 enum { VALUE_LENGTH = sizeof(((machine_fact *)0)->value), PATH_LENGTH = 1280 };
 static const char cpuinfo[] = "/proc/cpuinfo";
+#define CPUS "/sys/devices/system/cpu/"
+#define CPU CPUS "cpu%u/"
 
 /* ---- files ---- */
 
@@ -59,7 +62,8 @@ static bool read_value(const fact_source *source, const char *path, const char *
             here = strtoul(line + 9 + strspn(line + 9, blanks), NULL, 10) == source->cpu;
         const size_t gap =
             strncmp(line, key ? key : "", length) == 0 ? strspn(line + length, blanks) : 0;
-        at = !key ? line : here && gap ? line + length + gap : NULL;
+        const bool ends = gap && (path != cpuinfo || memchr(line + length, ':', gap));
+        at = !key ? line : here && ends ? line + length + gap : NULL;
     }
     if (at)
         snprintf(value, size, "%s", at);
@@ -158,18 +162,27 @@ READER(simd, which)
     return true;
 }
 
-/* Data caches, as sysfs tells them; where it does not (containers, some Arm machines), the C library may. */
+/* A data cache of the CPU we run on, as sysfs tells it; where it does not (containers, some Arm machines), the C library
+ * may. */
 READER(cache, level)
 {
-    char cpus[PATH_LENGTH];
-    cache_sources here = ln_cache_sources();
-    cache_sizes sizes;
-    snprintf(cpus, sizeof cpus, "%s/sys/devices/system/cpu", source->root);
-    here.cpus = cpus;
-    ln_caches_find(&here, &sizes);
-    const size_t *told = sizes.told[level];
-    const size_t bytes = told[0] || source->root[0] ? told[0] : told[2];
-    snprintf(value, VALUE_LENGTH, "%zu", bytes);
+    static const int names[] = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE,
+                                _SC_LEVEL3_CACHE_SIZE};
+    static const char *const files[] = {"level", "type", "size"};
+    char path[128], said[3][32];
+    long bytes = 0;
+    for (int index = 0, known = 2; known >= 2; index++) {
+        known = 0;
+        for (int i = 0; i < 3; i++) {
+            snprintf(path, sizeof path, CPU "cache/index%d/%s", source->cpu, index, files[i]);
+            known += read_value(source, path, NULL, said[i], sizeof said[i]);
+        }
+        if (known == 3 && said[0][0] == '1' + level && said[1][0] != 'I')
+            bytes = 1024 * strtol(said[2], NULL, 10); /* "48K" */
+    }
+    if (bytes == 0 && !source->root[0])
+        bytes = sysconf(names[level]);
+    snprintf(value, VALUE_LENGTH, "%ld", bytes);
     return bytes > 0;
 }
 
@@ -183,20 +196,20 @@ READER(cores, which)
     return true;
 }
 
-/* How many kinds of core there are (big and little ones): kinds differ in capacity or in L2. */
+/* How many kinds of core there are (big and little ones): kinds differ in capacity, L1d or L2. */
 READER(kinds, which)
 {
-    static const char *const files[] = {"cpu_capacity", "cache/index2/size"};
+    static const char *const files[] = {"cpu_capacity", "cache/index0/size", "cache/index2/size"};
     char path[128], seen[512] = "|";
-    unsigned kinds = 0, known = 2;
+    unsigned kinds = 0, known = 3;
     for (unsigned cpu = 0; known > 0; cpu++) {
-        char found[2][32] = {"", ""}, kind[72];
+        char found[3][32] = {"", "", ""}, kind[104];
         known = 0;
-        for (int i = 0; i < 2; i++) {
-            snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%u/%s", cpu, files[i]);
+        for (int i = 0; i < 3; i++) {
+            snprintf(path, sizeof path, CPU "%s", cpu, files[i]);
             known += read_value(source, path, NULL, found[i], sizeof found[i]);
         }
-        snprintf(kind, sizeof kind, "|%s %s|", found[0], found[1]);
+        snprintf(kind, sizeof kind, "|%s %s %s|", found[0], found[1], found[2]);
         if (known == 0 || strstr(seen, kind))
             continue;
         const size_t length = strlen(seen);
@@ -252,6 +265,16 @@ READER(hypervisor, which)
     }
 #endif
     return true;
+}
+
+/* Whether subnormal results (FTZ) or operands (DAZ) become 0, as -ffast-math has it in a whole process; rounding. */
+READER(arithmetic, which)
+{
+    const volatile double tiny = which ? 0x1p-1074 : 0x1p-1022, scale = which ? 0x1p1000 : 0.5;
+    const double product = tiny * scale, zero = 0;
+    const char *flushed = memcmp(&product, &zero, sizeof zero) == 0 ? "on" : "off";
+    const char *rounding = fegetround() == FE_TONEAREST ? "to nearest" : "directed";
+    return snprintf(value, VALUE_LENGTH, "%s", which == 2 ? rounding : flushed) > 0;
 }
 
 READER(swap, which)
@@ -318,12 +341,11 @@ typedef struct fact_row {
     const char *text;       /* what it is; or */
     const char *file, *key; /* a file (%u: the CPU), its first line or the value of a key; or */
     fact_reader *read;
-    int which; /* for read() */
-    const char *
-        part; /* what is taken of it, as sscanf() does; NULL: all, and where there is no such part */
-    char on;  /* the digit that means "on", another one "off"; 0: it is no such digit */
-    bool in_kib;   /* is made bytes */
-    bool optional; /* there is no such fact where it is not known */
+    int which;        /* for read() */
+    const char *part; /* what sscanf() takes; one without % first is looked for. None: all */
+    char on;          /* the digit that means "on", another one "off"; 0: it is no such digit */
+    bool in_kib;      /* is made bytes */
+    bool optional;    /* there is no such fact where it is not known */
     /* The values that are fine, and what another one means. A pattern is words and limits of numbers (">=2",
      * "<=0.3"), with | between them; "*": each that is known. */
     const char *fine, *title, *meaning, *advice;
@@ -334,8 +356,7 @@ typedef struct fact_row {
 #define NOTE(...) .grade = FINDING_NOTE, CHECK(__VA_ARGS__)
 #define CHECK(fine_, title_, meaning_, advice_)                                                    \
     .fine = (fine_), .title = (title_), .meaning = (meaning_), .advice = (advice_)
-#define CPUS "/sys/devices/system/cpu/"
-#define CPU CPUS "cpu%u/"
+#define FLUSHED "subnormals are lost", "preload no library that was linked with -ffast-math"
 
 static const fact_row fact_rows[] = {
     {"lnbench_version", .text = LNBENCH_VERSION},
@@ -399,7 +420,7 @@ static const fact_row fact_rows[] = {
           "metal")},
     {"hypervisor", .file = "/sys/hypervisor/type"},
     {"aslr", .file = "/proc/sys/kernel/randomize_va_space"},
-    {"thp", .file = "/sys/kernel/mm/transparent_hugepage/enabled", .part = "%*[^[][%255[^]]",
+    {"thp", .file = "/sys/kernel/mm/transparent_hugepage/enabled", .part = "[%255[^]]",
      WARN("always|madvise", "transparent huge pages",
           "page walks slow down and scatter large shapes",
           "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled")},
@@ -425,6 +446,10 @@ static const fact_row fact_rows[] = {
     {"load_1m", .file = "/proc/loadavg", .part = "%255s",
      WARN("<=0.3", "load over the last minute", "other work takes time and caches away",
           "run `top` to see which process, and wait a minute after a build")},
+    {"ftz", .read = read_arithmetic, WARN("off", "flush to zero (FTZ)", FLUSHED)},
+    {"daz", .read = read_arithmetic, .which = 1, WARN("off", "denormals are zero (DAZ)", FLUSHED)},
+    {"rounding", .read = read_arithmetic, .which = 2,
+     WARN("to nearest", "rounding mode", "every proven bound assumes rounding to nearest", "")},
     {NULL, .read = read_dispatch_caches,
      NOTE("*", "caches that ln_layernorm() goes by (LN_CACHE_BYTES=32K,1M,32M sets them)", "", "")},
     {NULL, .read = read_dispatch_caches, .which = 1,
@@ -462,7 +487,8 @@ static bool read_row(const fact_row *row, const fact_source *source, char value[
         snprintf(path, sizeof path, row->file, source->cpu);
         known = read_value(source, row->key ? row->file : path, row->key, value, VALUE_LENGTH);
     }
-    if (row->part && sscanf(value, row->part, part) == 1)
+    const char *from = row->part && *row->part != '%' ? strchr(value, *row->part) : value;
+    if (row->part && from && sscanf(from, row->part, part) == 1)
         snprintf(value, VALUE_LENGTH, "%s", part);
     if (known && row->on)
         snprintf(value, VALUE_LENGTH, "%s", value[0] == row->on ? "on" : "off");

@@ -2,6 +2,7 @@
 #include "domain/machine.h"
 #include "test.h"
 #include <errno.h>
+#include <fenv.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,8 +63,8 @@ static void fill_root(const char *root)
     put(root, "/proc/cpuinfo",
         "processor\t: 0\nvendor_id\t: Wrong\ncpu family\t: 1\nmodel\t\t: 1\nmodel name\t: Wrong\n"
         "stepping\t: 1\nmicrocode\t: 0x1\ncpu MHz\t\t: 1.0\nflags\t\t: fpu sse2\n\n"
-        "processor\t: 1\nvendor_id\t: Maker\ncpu family\t: 26\nmodel\t\t: 2\n"
-        "model name\t: Some Processor 9000\nstepping\t: 4\nmicrocode\t: 0xb0de\n"
+        "processor\t: 1\nvendor_id\t: Maker\ncpu family\t: 26\n"
+        "model name\t: Some Processor 9000\nmodel\t\t: 2\nstepping\t: 4\nmicrocode\t: 0xb0de\n"
         "cpu MHz\t\t: 3100.250\nflags\t\t: fpu sse2 hypervisor avx avx2 fma avx512f xsave\n\n");
     for (unsigned cpu = 0; cpu < 2; cpu++) {
         put_cache(root, cpu, 0, "1\n", "Data\n", "48K\n");
@@ -142,18 +143,24 @@ TEST_WITH(test_facts, create, destroy)
     machine_free(&machine);
 }
 
-/* AMD's files, and a processor that tells less. */
+/* AMD's files, and a processor that tells less. Its caches are those of one CPU, and tell kinds of core apart. */
 TEST_WITH(test_other_files, create, destroy)
 {
     put(*state, "/proc/cpuinfo",
         "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n"
         "CPU revision\t: 1\nFeatures\t: fp asimd sve\n");
     put(*state, "/sys/devices/system/cpu/cpufreq/boost", "0\n");
+    put(*state, "/sys/kernel/mm/transparent_hugepage/enabled", "[always] madvise never\n");
+    put_cache(*state, 0, 0, "1\n", "Data\n", "48K\n");
+    put_cache(*state, 1, 0, "1\n", "Data\n", "32K\n");
     machine_facts machine = read_root(*state, 0);
     assert_fact(&machine, "cpu_model", "implementer 0x41, part 0xd0c");
     assert_fact(&machine, "cpu_stepping", "1");
     assert_fact(&machine, "simd", "asimd sve");
     assert_fact(&machine, "boost", "off");
+    assert_fact(&machine, "thp", "always");
+    assert_fact(&machine, "l1d_bytes", "49152");
+    assert_fact(&machine, "core_kinds", "2");
     machine_free(&machine);
 }
 
@@ -208,7 +215,10 @@ TEST_WITH(test_nothing_there, create, destroy)
                                         "google_benchmark",
                                         "google_benchmark_build",
                                         "architecture",
-                                        "kernel_release"};
+                                        "kernel_release",
+                                        "ftz",
+                                        "daz",
+                                        "rounding"};
     fill_root(*state);
     machine_facts full = read_root(*state, 1), machine = read_root("/nonexistent", 0);
     assert_int_equal(machine.count, full.count);
@@ -233,7 +243,12 @@ TEST_WITH(test_nothing_there, create, destroy)
 TEST(test_this_machine)
 {
     machine_facts machine;
+    fesetround(FE_DOWNWARD);
     machine_read(&machine);
+    fesetround(FE_TONEAREST);
+    assert_fact(&machine, "rounding", "directed");
+    assert_fact(&machine, "ftz", "off");
+    assert_fact(&machine, "daz", "off");
     static const char *const needed[] = {"compiler", "build_type", "libc",          "mpfr",
                                          "gmp",      "cores",      "kernel_release"};
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
@@ -273,6 +288,8 @@ TEST(test_findings)
         {"memory_available_bytes", "8589934592", "104857600", "memory: ", "ps aux", 2},
         {"swap_used_bytes", "0", "1048576", "swap", "swapoff", 2},
         {"memory_limit_bytes", "none", "62914560", "memory limit", "MemoryMax", 2},
+        {"ftz", "off", "on", "flush to zero", "-ffast-math", 2},
+        {"daz", "off", "on", "denormals are zero", "-ffast-math", 2},
     };
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
         machine_fact fact = {"", ""};
