@@ -322,7 +322,8 @@ static void compare_contexts(run_comparison *comparison, result_store *store,
                              const int64_t ids[SIDES])
 {
     /* decides: 1 where speeds are compared, 2 always. Some facts decide how fast the same code is; some move all the
-     * time, or are what is to be compared, and are left out. */
+     * time, or are what is to be compared, and are left out; so are those that one side lacks, because a version
+     * has other facts, unless they decide or are only there where they say something. */
     static const char sql[] =
         "SELECT name, base, new, decides FROM ("
         "SELECT 'requested' AS name, base.command_line AS base, new.command_line AS new, 0 AS "
@@ -336,13 +337,15 @@ static void compare_contexts(run_comparison *comparison, result_store *store,
         "UNION ALL SELECT name, coalesce(base.value, 'unknown'), coalesce(new.value, 'unknown'), "
         "name IN ('architecture', 'cpu_model', 'simd', 'l1d_bytes', 'l2_bytes', 'l3_bytes', "
         "'cores', 'hypervisor', 'compiler', 'compiler_flags', 'build_type', 'num_cpus', 'caches', "
-        "'library_build_type'), place "
+        "'library_build_type') AS decides, place "
         "FROM (SELECT name, min((run <> ?1) * 1000000 + place) AS place FROM facts WHERE run IN "
         "(?1, ?2) GROUP BY name) "
         "LEFT JOIN (SELECT name, value FROM facts WHERE run = ?1) AS base USING (name) "
         "LEFT JOIN (SELECT name, value FROM facts WHERE run = ?2) AS new USING (name) "
         "WHERE name NOT IN ('mhz', 'load_1m', 'memory_available_bytes', 'git_commit', "
-        "'git_dirty', 'swap_used_bytes', 'lnbench_version')) WHERE base <> new ORDER BY place";
+        "'git_dirty', 'swap_used_bytes', 'lnbench_version') AND (base.value <> new.value OR "
+        "decides OR name IN ('isa_disabled', 'worker', 'adversarial_rows', "
+        "'conventions_named_of'))) WHERE base <> new ORDER BY place";
     const stored_run base = store_run(store, ids[BASE]), new = store_run(store, ids[NEW]);
     char line[640];
     comparison->requested_known = base.counts.known && new.counts.known;

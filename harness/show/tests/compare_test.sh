@@ -153,6 +153,10 @@ expect 0 '^note: cpu_model: .* (base), other (new)$' $compare base.db cpu.db $on
 expect 4 '^differs: .*seed' $compare base.db seed.db $only
 expect 0 'same' $compare base.db load.db
 expect 4 'nothing was compared' $compare base.db rows.db
+cp base.db lacking.db
+"$build/bin/run_sql" lacking.db "UPDATE runs SET origin = 'o'; DELETE FROM facts WHERE name IN ('time', 'build_type')" >/dev/null
+expect 4 '^differs: build_type: Release (base), unknown (new)$' $compare base.db lacking.db
+grep -q 'time: ' output && failed "a fact that one run does not have"
 
 echo "stored runs by name"
 expect 0 'run 2' import slow.db --db a.db
