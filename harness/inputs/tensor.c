@@ -13,7 +13,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -88,6 +87,8 @@ static void name_list_add(name_list *list, const char *name, size_t length)
 /* A wrong name, or none where there are several. */
 static _Noreturn void die_of_name(const char *path, const char *name, const name_list *names)
 {
+    if (names->count == 0)
+        die(EXIT_CODE_USAGE, "%s: holds no tensors: expected at least one", path);
     if (name)
         die(EXIT_CODE_USAGE, "%s: holds no tensor '%.100s': it has %s", path, name, names->text);
     die(EXIT_CODE_USAGE, "%s: holds %zu tensors: expected one of their names, %s:NAME (%s)", path,
@@ -512,20 +513,21 @@ void tensor_read(arena *memory, const tensor_request *request, tensor_array *arr
     const size_t archive = input_archive_length(request->path);
     const char *path = arena_format(
         memory, "%.*s", (int)(archive > 0 ? archive : strlen(request->path)), request->path);
-    const int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* does not wait at a pipe */
-    if (file < 0 || fstat(file, &status) != 0)
+    const int number = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* does not wait at a pipe */
+    FILE *file = number < 0 ? NULL : fdopen(number, "rb");
+    if (!file || fstat(number, &status) != 0)
         die(EXIT_CODE_ENVIRONMENT, "%s: %s", request->path, strerror(errno));
     if (!S_ISREG(status.st_mode))
         die(EXIT_CODE_USAGE, "%s: not a regular file: expected an npy, npz or safetensors file",
             request->path);
     const size_t size = (size_t)status.st_size;
-    void *bytes = size > 0 ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, file, 0) : NULL;
-    if (bytes == MAP_FAILED)
-        die(EXIT_CODE_ENVIRONMENT, "%s: %s", request->path, strerror(errno));
-    close(file);
+    void *bytes = allocate(size + 1);
+    if (fread(bytes, 1, size, file) != size)
+        die(EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", request->path,
+            ferror(file) ? strerror(errno) : "it became shorter meanwhile");
+    fclose(file);
     tensor_read_bytes(memory, bytes, size, request, array);
-    if (bytes)
-        munmap(bytes, size);
+    free(bytes);
 }
 
 /* ---- axes and shapes ---- */

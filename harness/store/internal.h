@@ -36,6 +36,8 @@ struct result_store {
     /* The case written last: measurements of one case come in a row. */
     case_key last_key;
     int64_t last_run, last_case; /* 0: none */
+    bool is_new;                 /* the file was not there before */
+    bool is_refused;             /* nothing could be taken into it: closing it removes the file */
     bool together;               /* a transaction is open: see store_together() */
 };
 

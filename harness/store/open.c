@@ -34,8 +34,8 @@ static bool is_used(const char *path)
 }
 
 /* Says in plain words what SQLite would only call "unable to open database file". A file that is shorter than a page
- * SQLite takes for an empty one, and would write over it; beside a device it would put its journal. */
-static void check_file(const char *path, store_mode mode)
+ * SQLite takes for an empty one, and would write over it; beside a device it would put its journal. False: the file is new. */
+static bool check_file(const char *path, store_mode mode)
 {
     static const char expected[16] = "SQLite format 3"; /* sqlite.org/fileformat2.html, 1.3.1 */
     char header[sizeof expected];
@@ -60,6 +60,7 @@ static void check_file(const char *path, store_mode mode)
     if (count != 0 && (count < sizeof header || memcmp(header, expected, sizeof header) != 0) &&
         !has_beside(path, "-journal"))
         die(EXIT_CODE_ENVIRONMENT, "%s: not an SQLite database: name another file with --db", path);
+    return is_there;
 }
 
 static char *uri_of(const char *path, const char *parameters)
@@ -238,8 +239,9 @@ static void open_read(result_store *store)
 result_store *store_open(const char *path, store_mode mode)
 {
     struct stat about;
-    check_file(path, mode);
+    const bool is_there = check_file(path, mode);
     result_store *made = allocate_zeroed(1, sizeof *made);
+    made->is_new = !is_there;
     made->path = allocate_copy(path, strlen(path) + 1);
     /* A file that nobody uses is looked at in a way that leaves nothing beside it, as opening one in write-ahead mode
      * does. Read so while somebody writes, it may seem damaged. */
@@ -289,6 +291,8 @@ void store_close(result_store *store)
     if (!store)
         return;
     disconnect(store);
+    if (store->is_refused && !is_used(store->path)) /* by another process */
+        unlink(store->path);
     free(store->statements);
     free(store->path);
     free(store);

@@ -23,14 +23,17 @@ enum {
 /* What goes wrong with the rows is the file's fault; what goes wrong with the disk is not. */
 static void execute(result_store *store, const char *sql, const char *file)
 {
-    int status = sqlite3_exec(store->database, sql, NULL, NULL, NULL), kind = status & 0xff;
+    char *message;
+    int status = sqlite3_exec(store->database, sql, NULL, NULL, &message), kind = status & 0xff;
     if (status == SQLITE_OK)
         return;
     if (kind == SQLITE_FULL || kind == SQLITE_IOERR || kind == SQLITE_BUSY ||
         kind == SQLITE_READONLY)
         store_die(store, status);
-    die(EXIT_CODE_ENVIRONMENT, "%s: its runs cannot be taken: %s", file,
-        sqlite3_errmsg(store->database));
+    store->is_refused = store->is_new;
+    if (store->is_new)
+        store_close(store);
+    die(EXIT_CODE_ENVIRONMENT, "%s: its runs cannot be taken: %s", file, message);
 }
 
 static void hash_of_bits(sqlite3_context *context, int count, sqlite3_value **values)
@@ -300,12 +303,18 @@ static void check_hash(const char *path, const text_buffer *database)
 
 static void unpack(const char *path, const text_buffer *packed, size_t size, text_buffer *database)
 {
-    uint64_t memory = UNPACKER_MEMORY_MOST;
-    size_t taken = 0;
-    database->bytes = allocate(RUN_FILE_MOST_BYTES); /* of which only what is written to is had */
-    const lzma_ret status = lzma_stream_buffer_decode(
-        &memory, LZMA_CONCATENATED, NULL, (const unsigned char *)packed->bytes, &taken, size,
-        (unsigned char *)database->bytes, &database->length, RUN_FILE_MOST_BYTES);
+    lzma_ret status = LZMA_BUF_ERROR;
+    for (size_t room = 0; status == LZMA_BUF_ERROR && room < RUN_FILE_MOST_BYTES;) {
+        uint64_t memory = UNPACKER_MEMORY_MOST;
+        size_t taken = 0;
+        room = room > 0 ? 4 * room : 16 * size + HEADER_BYTES;
+        room = room < RUN_FILE_MOST_BYTES ? room : RUN_FILE_MOST_BYTES;
+        text_free(database);
+        database->bytes = allocate(room);
+        status = lzma_stream_buffer_decode(
+            &memory, LZMA_CONCATENATED, NULL, (const unsigned char *)packed->bytes, &taken, size,
+            (unsigned char *)database->bytes, &database->length, room);
+    }
     if (status == LZMA_MEMLIMIT_ERROR)
         die(EXIT_CODE_ENVIRONMENT, "%s: unpacking it takes more than %d MiB of memory", path,
             UNPACKER_MEMORY_MOST >> 20);

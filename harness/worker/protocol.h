@@ -19,6 +19,7 @@
 enum {
     WORKER_SOCKET_FD = 3,
     WORKER_ARENA_FD = 4,
+    WORKER_ERRORS_FD = 5, /* is standard error while a plugin is loaded; /dev/null is else */
     PROTOCOL_PATH_LENGTH = 1024,
     PLUGINS_MOST = 64, /* the library and the peers among them */
     REPLY_ENDS_RUN = -1,

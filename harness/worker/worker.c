@@ -27,7 +27,7 @@ enum { LOAD_DEADLINE = 20, START_DEADLINE = 20, END_DEADLINE = 2, FIRST_FREE_FD 
 typedef struct worker_slot {
     pid_t process;
     int socket;       /* -1: there is none */
-    int errors;       /* a file in memory that is its standard error; 0: none */
+    int errors;       /* a file in memory for its standard error at load; 0: none */
     work_order last;  /* but for ORDER_GO_ON */
     long oom_kills;   /* of the control group, when it began (domain/machine.h) */
     uint64_t loaded;  /* bit i: plugin i */
@@ -73,18 +73,20 @@ typedef struct new_worker {
     int socket, arena, errors;
 } new_worker;
 
-/* In the child: only the socket, the arena and standard error stay open. */
+/* In the child: only the socket, the arena, standard error and the file for it stay open. */
 static void become_worker(void *context)
 {
     const new_worker *made = context;
     int kept_socket = fcntl(made->socket, F_DUPFD, FIRST_FREE_FD);
     int kept_arena = fcntl(made->arena, F_DUPFD, FIRST_FREE_FD);
+    int kept_errors = made->errors > 0 ? fcntl(made->errors, F_DUPFD, FIRST_FREE_FD) : 0;
     int null = open("/dev/null", O_RDWR);
-    if (kept_socket < 0 || kept_arena < 0 || null < 0 ||
-        (made->errors > 0 && dup2(made->errors, 2) < 0) || dup2(null, 0) < 0 || dup2(null, 1) < 0 ||
-        dup2(kept_socket, WORKER_SOCKET_FD) < 0 || dup2(kept_arena, WORKER_ARENA_FD) < 0)
+    if (kept_socket < 0 || kept_arena < 0 || null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 ||
+        (made->errors != 0 && dup2(null, 2) < 0) || dup2(kept_socket, WORKER_SOCKET_FD) < 0 ||
+        dup2(kept_arena, WORKER_ARENA_FD) < 0 ||
+        (kept_errors > 0 && dup2(kept_errors, WORKER_ERRORS_FD) < 0))
         _exit(126);
-    close_range(WORKER_ARENA_FD + 1, ~0u, 0);
+    close_range(kept_errors > 0 ? WORKER_ERRORS_FD + 1 : WORKER_ERRORS_FD, ~0u, 0);
     execl(made->program, made->program, (char *)NULL);
     _exit(127);
 }
@@ -442,11 +444,13 @@ static exit_code load_plugin(worker_process *worker, unsigned i, kernel_list *li
     worker_reply loaded = {0};
     uint64_t object_hash = 0;
     /* Where a kernel's supports() itself fails, its cases tell, and of the others too what they refuse. */
-    bool fine = false;
-    for (int describes = DESCRIBES_SUPPORT; !fine && describes >= DESCRIBES_FACTS; describes--) {
+    bool fine = false, again = true;
+    for (int describes = DESCRIBES_SUPPORT; again && describes >= DESCRIBES_FACTS; describes--) {
         bool runs = slot->socket >= 0 || start_process(worker, slot, &loaded);
         turn_to(worker, slot);
         fine = runs && ask_to_load(worker, slot, i, (description_kind)describes, &loaded);
+        again =
+            !fine && (loaded.verdict == VERDICT_CRASHED || loaded.verdict == VERDICT_STATE_CHANGED);
     }
     if (!fine) {
         case_verdict verdict = {.kind = loaded.verdict};

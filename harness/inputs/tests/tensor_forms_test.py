@@ -103,6 +103,11 @@ def forms():
                        ("i", "~error 2 .*dtype 'I64': expected f4, f8, f2 or bf16"),
                        ("__metadata__", "~error 2 .*no tensor '__metadata__': it has x, h, n")):
         check("safetensors " + name, line, "s.safetensors:" + name)
+    for name, header in (("list", b"[]"), ("empty", b"{}")):
+        write(name + ".safetensors", struct.pack("<Q", len(header)) + header)
+        check("safetensors, " + name, "~error 2 .*: holds no tensors: expected", name + ".safetensors")
+    if os.path.exists("/sys/kernel/mm/transparent_hugepage/enabled"):  # its size is larger than what it holds
+        check("shorter than it was", "~error 7 .*became shorter", "/sys/kernel/mm/transparent_hugepage/enabled")
     four = np.asfortranarray(draw((2, 3, 4, 5)).astype(">f4"))
     np.save("four.npy", four)
     for axes in ((1,), (-1,), (0, 2), (2, 3), (0, 1, 2, 3)):

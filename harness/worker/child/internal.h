@@ -46,6 +46,9 @@ typedef struct worker_plugin {
     thread_state floating_point;  /* after loading; its kernels are called in it */
 } worker_plugin;
 
+/* The library that lnbench came with; NULL: it is not loaded here. */
+extern const ln_plugin_table *own_library;
+
 const worker_plugin *plugin_of(const work_order *order);
 /* NULL: there is no such kernel, and the order fails. */
 const ln_kernel *kernel_of(const work_order *order);

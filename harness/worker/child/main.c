@@ -33,6 +33,7 @@ const char *volatile running_where = "";
 
 static shared_arena shared = {.file = WORKER_ARENA_FD, .most = SIZE_MAX};
 static worker_plugin plugins[PLUGINS_MOST];
+const ln_plugin_table *own_library;
 
 char *worker_memory(off_t at)
 {
@@ -297,6 +298,8 @@ static void load_plugin(const work_order *order)
     }
     loaded->table = table;
     loaded->library = library;
+    if (order->plugin == 0 && !order->own_file)
+        own_library = table;
     answer.kind = REPLY_LOADED;
     answer.count = (uint32_t)table->count;
     snprintf(answer.text, sizeof answer.text, "%s", table->name);
@@ -328,11 +331,17 @@ static void answer_bound(const work_order *order, const ln_kernel *kernel)
 
 static void obey(const work_order *order)
 {
+    const bool has_errors = !getenv("LNBENCH_WORKER_STDERR");
     switch (order->kind) {
     case ORDER_GREET:
         return;
     case ORDER_LOAD:
+        if (has_errors && ftruncate(WORKER_ERRORS_FD, 0) == 0 &&
+            lseek(WORKER_ERRORS_FD, 0, SEEK_SET) == 0)
+            dup2(WORKER_ERRORS_FD, STDERR_FILENO);
         load_plugin(order);
+        if (has_errors)
+            dup2(STDIN_FILENO, STDERR_FILENO); /* it is /dev/null */
         return;
     case ORDER_TIME_BEGIN:
         worker_time_begin(order);

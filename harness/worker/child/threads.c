@@ -112,6 +112,8 @@ bool kernel_prepare(prepared_kernel *made, arena *memory, const ln_plugin_table 
         fine = !kernel->prepare || kernel->prepare(&made->problems[i], &made->states[i]) == 0;
         made->prepared += fine;
     }
+    if (!fine && plugin == own_library) /* which has no other reason */
+        worker_out_of_memory(0);
     bool left = plugin_leave(&before, "prepare()");
     return (fine || order_fails(VERDICT_UNSUPPORTED, "its prepare() failed")) && left;
 }
