@@ -96,9 +96,14 @@ relation *relation_create(const relation_column *columns, size_t count)
     made->all_count = count;
     made->columns = allocate_zeroed(count, sizeof *made->columns);
     made->is_right = allocate_zeroed(count, sizeof *made->is_right);
-    for (size_t i = 0; i < count; i++)
-        if (columns[i].heading)
-            made->columns[made->column_count++] = &made->all[i];
+    for (size_t i = 0; i < count; i++) {
+        if (!columns[i].heading)
+            continue;
+        char *heading = allocate_copy(columns[i].heading, strlen(columns[i].heading) + 1);
+        text_make_printable(heading, ""); /* some are data, such as the name of a peer */
+        made->all[i].heading = heading;
+        made->columns[made->column_count++] = &made->all[i];
+    }
     return made;
 }
 
@@ -162,6 +167,8 @@ void relation_destroy(relation *rows)
         free(rows->values[i].text);
     }
     free(rows->values);
+    for (size_t i = 0; i < rows->column_count; i++)
+        free((char *)rows->columns[i]->heading);
     free(rows->is_right);
     free(rows->columns);
     free(rows->all);

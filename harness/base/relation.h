@@ -70,7 +70,8 @@ relation_value as_json(json_t *json, const char *text);
 
 typedef struct relation relation;
 #define COLUMNS(array) (array), sizeof(array) / sizeof *(array)
-/* The columns are copied, their strings are not. */
+/* The columns and their headings are copied, and what is not printable in a heading is replaced; other strings are not
+ * copied. */
 relation *relation_create(const relation_column *columns, size_t count);
 void relation_add(relation *rows, relation_value value); /* fills rows left to right */
 #define relation_row(rows, ...)                                                                    \

@@ -201,7 +201,7 @@ static void add_conclusion(text_buffer *out, arena *memory, const run_comparison
         text_format(out, "; %s%s",
                     comparison->noise.made[0] ? "noise measured "
                                               : "decided by interval and rank test",
-                    comparison->noise.made);
+                    plain(memory, "%s", comparison->noise.made));
 }
 
 /* ---- the table of pairs ---- */

@@ -57,7 +57,6 @@ typedef struct short_table {
     const answer_row **rows;
     size_t row_count;
     size_t shapes[ANSWER_COLUMNS], shape_count; /* columns of the answer */
-    char peer[32];                              /* a heading */
 } short_table;
 
 /* Its columns: what the kernel is and its name, then the shapes, then these. */
@@ -199,15 +198,15 @@ static relation *make_relation(short_table *table)
     const run_answer *answer = table->answer;
     relation_column columns[SHAPES + ANSWER_COLUMNS + BEHIND_SHAPES] = {{"", .priority = 5},
                                                                         {"kernel", .priority = 0}};
-    char number[16];
+    char number[16], peer[32];
     for (size_t i = 0; i < table->shape_count; i++)
         columns[SHAPES + i] =
             (relation_column){.heading = answer->columns[table->shapes[i]].name,
                               .priority = shape_priority(answer, table->shapes[i])};
     memcpy(&columns[place_of(table, 0)], behind, sizeof behind);
-    snprintf(table->peer, sizeof table->peer, "x %.20s", answer->peer ? answer->peer->label : "");
-    table->peer[2 + strcspn(table->peer + 2, " ")] = '\0';
-    columns[place_of(table, SPEEDUP)].heading = table->peer;
+    snprintf(peer, sizeof peer, "x %.20s", answer->peer ? answer->peer->label : "");
+    peer[2 + strcspn(peer + 2, " ")] = '\0';
+    columns[place_of(table, SPEEDUP)].heading = peer;
     relation *made = relation_create(columns, place_of(table, BEHIND_SHAPES));
     for (size_t row = 0; row < table->row_count; row++)
         add_row(made, table, table->rows[row]);

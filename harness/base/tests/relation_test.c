@@ -66,6 +66,14 @@ TEST(a_relation_has_every_form)
               "   \"right\": false,\n   \"note\": \"1, x\"\n  }\n ]\n}\n");
 }
 
+TEST(a_heading_is_printable)
+{
+    const relation_column columns[] = {FOR_PEOPLE("a\033[31m\xc3")}; /* a letter is cut off */
+    relation *rows = relation_create(COLUMNS(columns));
+    relation_row(rows, as_count(1));
+    check_printed(rows, NULL, OUTPUT_TEXT, 0, "a [31m\n     1\n");
+}
+
 TEST(further_rows_of_a_table_have_no_headings)
 {
     relation *rows = make_toy();
