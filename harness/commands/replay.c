@@ -235,8 +235,7 @@ static bool replay_rows(replayer *own, const kernel_entry *kernel, const stored_
         char why[120];
         snprintf(why, sizeof why, "%.100s", result->note);
         snprintf(result->note, sizeof result->note,
-                 "case %lld: its rows cannot be made again, and none was kept (%s)",
-                 (long long)judged->id, why);
+                 "its rows cannot be made again, and none was kept (%s)", why);
         return false;
     }
     for (size_t i = 0; i < ROLES_MOST; i++)
@@ -289,8 +288,8 @@ static bool replay_check(replayer *own, const kernel_entry *kernel, const stored
     case_judgement now = {0};
     if (!prepare_task(own, kernel, key)) {
         snprintf(result->note, sizeof result->note,
-                 "case %lld: lnbench has no such check any more (%.40s, %zux%zu)",
-                 (long long)judged->id, key->input, key->rows, key->hidden);
+                 "lnbench has no such check any more (%.40s, %zux%zu)", key->input, key->rows,
+                 key->hidden);
         return false;
     }
     conformance_examine(own->judge, &own->blocks, kernel, &now);
@@ -485,7 +484,7 @@ static void replay_file(replay_state *state, const char *path)
     "FROM judged LEFT JOIN accuracies USING (case_id) WHERE run = ?1 AND NOT EXISTS (SELECT 1 "    \
     "FROM repetitions WHERE repetitions.case_id = judged.case_id) "
 
-/* The one case, which names its run too; the failures of the run, or its gravest case. */
+/* The one case, which names its run too; the failures of the run, or its gravest case, but for checks of old. */
 static void replay_store(replay_state *state)
 {
     const replay_options *options = state->options;
@@ -498,12 +497,17 @@ static void replay_store(replay_state *state)
             options->database);
     const stored_run run = store_run(store, id);
     machine_facts machine = store_machine(store, id);
-    stored_table wanted = store_ask(
-        store,
-        "SELECT case_id FROM (SELECT case_id " REPLAYABLE
-        "AND ?2 IN (0, case_id) AND (NOT ?3 OR failed) ORDER BY failed DESC, mismatches > 0 DESC, "
-        "row_ulp_max DESC, case_id LIMIT iif(?3, -1, 1)) ORDER BY case_id",
-        "iii", id, (int64_t)options->id, (int64_t)options->failures);
+    text_buffer old = {0};
+    for (size_t i = CHECKS_TODAY; i < CHECK_NAMES; i++)
+        text_format(&old, ",%s,", check_names[i]);
+    stored_table wanted =
+        store_ask(store,
+                  "SELECT case_id FROM (SELECT case_id " REPLAYABLE
+                  "AND (?2 = case_id OR (?2 = 0 AND NOT instr(?4, ',' || input || ','))) "
+                  "AND (NOT ?3 OR failed) ORDER BY failed DESC, mismatches > 0 DESC, "
+                  "row_ulp_max DESC, case_id LIMIT iif(?3, -1, 1)) ORDER BY case_id",
+                  "iiis", id, (int64_t)options->id, (int64_t)options->failures, old.bytes);
+    text_free(&old);
     if (!options->failures && wanted.rows == 0)
         die(EXIT_CODE_USAGE,
             "%s: no judged case: a case that was only timed, or is unsupported or missing, cannot "

@@ -102,6 +102,11 @@ bool is_check(const char *input)
     return found > 0 && found < CHECK_NAMES;
 }
 
+bool is_check_of_old(const char *input)
+{
+    return word_is_in(input, &check_names[CHECKS_TODAY], CHECK_NAMES - CHECKS_TODAY);
+}
+
 bool case_key_equal(const case_key *a, const case_key *b)
 {
     return case_key_beside(a, b) && strcmp(a->kernel, b->kernel) == 0;
