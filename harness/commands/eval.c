@@ -319,9 +319,11 @@ static void print_table(const eval_shown *shown, const output_file *out)
                                shown->is_among || right ? key->convention : "",
                                shown->is_among ? " only with another eps or poorer sums)" : ""));
     for (size_t i = 0; i < metric_count_all; i++) {
+        const double value = metric_value(m, &metric_list[i]);
         if (strncmp(metric_list[i].name, "worst_", 6) != 0)
             relation_row(rows, as_text(metric_list[i].name),
-                         as_figure(metric_value(m, &metric_list[i])));
+                         metric_list[i].kind == METRIC_COUNT ? as_count((unsigned long long)value)
+                                                             : as_figure(value));
         if (strcmp(metric_list[i].name, "row_ulp_mean") != 0)
             continue;
         relation_row(rows, as_text("row_ulp_proven"),

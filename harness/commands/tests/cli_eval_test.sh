@@ -45,6 +45,9 @@ done
 check "a kernel: statistics judged" has out '^rstd_ulp_max +[0-9]'
 check "a kernel: worst element as hex floats" has out 'worst +row [0-9]+, column [0-9]+: -?0x.*exactly -?0x'
 check "a kernel: no nan is shown" hasnt out ' -?nan$'
+npy large.npy '<f4' '(1001, 1001)' 1:1
+accepted "a large tensor" 0 eval --x large.npy --convention tinyllm --kernel two_pass_f32_scalar
+check "a large tensor: a count has all its digits" has out '^elements +1002001$'
 
 # f8 whose every value is an f32 gives the same bits; the reference is always correctly rounded.
 npy x8.npy '<f8' '(2, 3, 4)' 1:1
