@@ -319,7 +319,8 @@ static const answer_row *row_of(const run_answer *answer, const ranked_kernel *r
     return NULL;
 }
 
-/* Marks the fastest, of all or of those that can be recommended, and who contradicts that. */
+/* Marks the fastest, of all or of those that can be recommended, and who contradicts that: three, and the recommended
+ * one if it is among them. */
 static void find_untold(run_answer *answer, int of)
 {
     enum { MOST = 3 };
@@ -333,6 +334,11 @@ static void find_untold(run_answer *answer, int of)
                                                                 : row->ranked->sooner_than_best);
         answer->untold_count[of] += row->untold[of];
     }
+    for (size_t i = 0; of == OF_CALLABLE && answer->untold_count[of] > 1 && i < answer->count; i++)
+        if (answer->rows[i].ranked->recommended && !answer->rows[i].untold[of]) {
+            answer->rows[i].untold[of] = true;
+            answer->untold_count[of]++;
+        }
 }
 
 /* Of a textbook form or of a peer, the one that stands first: rows come fastest first. */
