@@ -319,8 +319,8 @@ static const answer_row *row_of(const run_answer *answer, const ranked_kernel *r
     return NULL;
 }
 
-/* Marks the fastest, of all or of those that can be recommended, and who contradicts that: three, and the recommended
- * one if it is among them. */
+/* Marks the fastest, of all or of those that can be recommended, and who contradicts that: three, and where speeds are
+ * too noisy also the recommended one. */
 static void find_untold(run_answer *answer, int of)
 {
     enum { MOST = 3 };
