@@ -142,7 +142,7 @@ static bool has_type(const kernel_facts *kernel, ln_type now, ln_type then, cons
 static replayer replayer_of(row_judge *judge, const stored_run *run, const machine_facts *machine)
 {
     replayer own = {.judge = judge, .quick = strcmp(run->plan, "quick") == 0};
-    for (int kind = 0; kind < OPERATIONS; kind++)
+    for (unsigned kind = 0; kind < OPERATIONS; kind++)
         if (strstr(machine_fact_value(machine, NAMED_CONVENTIONS), operation_name(kind)))
             own.named |= OPERATION_BIT(kind);
     return own;

@@ -59,6 +59,8 @@ const ln_plugin_table *SYMBOL(void)
     case 18: /* ends at load, and says why */
         fputs("first line\nno licence found\n", stderr);
         exit(3);
+    default:
+        break;
     }
     return &plugin;
 }
