@@ -224,7 +224,7 @@ pid_t child_execute(void (*become_program)(void *context), void *context)
 {
     sigset_t all, before;
     interrupt_watch(); /* so that a signal which ends this process ends its children first */
-    /* Where it is ignored, a child's number is another's before the child is waited for. */
+    /* If SIGCHLD is ignored, the system frees a child's number before lnbench waits for the child. */
     signal(SIGCHLD, SIG_DFL);
     pthread_mutex_lock(&lock);
     sigfillset(&all);
@@ -252,7 +252,7 @@ int child_kill(pid_t child)
     int status = 0;
     kill(-child, SIGKILL);
     kill(child, SIGKILL);
-    /* Before it is waited for and its number may be another's: a signal handler kills what is listed. */
+    /* A signal handler kills what is listed; once waited for, the number may be another process's. */
     pthread_mutex_lock(&lock);
     replace(child, 0);
     pthread_mutex_unlock(&lock);

@@ -271,7 +271,7 @@ static bool is_letter(uint32_t code, size_t length)
     return code >= least[length - 1] && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
 }
 
-/* What stands at a place of a string that may be anything. */
+/* The letter at the beginning of a string, which need not be valid UTF-8. */
 static text_letter text_letter_at(const char *string)
 {
     const unsigned char *at = (const unsigned char *)string;
@@ -357,7 +357,7 @@ void word_list_free(word_list *list)
     *list = (word_list){0};
 }
 
-/* What is larger than any size is SIZE_MAX: too large in any case. */
+/* A number that no size_t holds becomes SIZE_MAX, which every caller refuses as too large. */
 static bool parse_size(const char *text, size_t length, size_t *size)
 {
     *size = strtoull(text, NULL, 10);

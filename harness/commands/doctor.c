@@ -29,7 +29,7 @@ static void remove_runs(const char *database, const char *words, const output_fi
     if (removed == 0)
         die(EXIT_CODE_ENVIRONMENT, "%s: has no run %lld to %lld: see lnbench list runs", database,
             (long long)first, (long long)last);
-    output_line(out, "removed %lld runs", (long long)removed);
+    output_line(out, "removed %lld run%s", (long long)removed, removed == 1 ? "" : "s");
 }
 
 /* Reads the whole store, so that damage is found. */

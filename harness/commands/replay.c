@@ -591,8 +591,8 @@ const cli_command command_replay = {
         "The input is generated again from its seed, with all its rows and in every placement.\n"
         "If that is no longer possible, the worst row is run alone; the store keeps it.\n"
         "Exit code: 0 all reproduce (the same bits, error and verdict, whatever the verdict\n"
-        "is); 1 a result differs; 2 usage; 4 a kernel is missing or cannot run here; 7 a file\n"
-        "or the environment failed; 130 interrupted.",
+        "is); 1 a result differs; 2 usage; 4 a kernel is missing or cannot run here; 6 a kernel\n"
+        "fails now that did not; 7 a file or the environment failed; 130 interrupted.",
     OPTIONS(options),
     DEFAULTS(replay_options, .max_row_ulp = INFINITY),
     .most_operands = 1,

@@ -64,7 +64,7 @@ static void change_bits(const changing *row, size_t i, unsigned flipped, int ste
         memcpy(element, &bits, size);
 }
 
-/* A power of two that is drawn: what lies further below an element is no part of its precision. */
+/* A random power of two, from 1 down to the smallest one that the type's precision holds beside 1. */
 static double part_of(ln_type type, uint32_t drawn)
 {
     return ldexp(1, -(int)((drawn >> 16) % (unsigned)format_of(type).precision));

@@ -59,7 +59,7 @@ const kernel_standing *standing_of(const standing_list *list, const char *kernel
 
 /* ---- which kernel to call ---- */
 
-/* The words as a JSON array; NULL: all kernels. */
+/* The names as a JSON array; NULL if there are none, which stands for all kernels. */
 static char *words_json(const word_list *words)
 {
     if (!words || words->count == 0)

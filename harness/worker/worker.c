@@ -350,7 +350,7 @@ bool worker_next(worker_process *worker, double deadline_seconds, worker_reply *
 }
 
 /* A crash where another kernel of the plugin ran before, or want of memory where any did, may be that one's
- * doing: the order is given again in a process where nobody ran. */
+ * fault: the order is given again in a new process. */
 bool worker_ask(worker_process *worker, const work_order *order, double deadline_seconds,
                 worker_reply *reply)
 {
@@ -443,7 +443,7 @@ static exit_code load_plugin(worker_process *worker, unsigned i, kernel_list *li
     worker_slot *slot = &worker->slots[worker->builds ? 0 : i];
     worker_reply loaded = {0};
     uint64_t object_hash = 0;
-    /* Where a kernel's supports() itself fails, its cases tell, and of the others too what they refuse. */
+    /* If a kernel's supports() fails, the plugin is loaded again without asking; its cases show what it refuses. */
     bool fine = false, again = true;
     for (int describes = DESCRIBES_SUPPORT; again && describes >= DESCRIBES_FACTS; describes--) {
         bool runs = slot->socket >= 0 || start_process(worker, slot, &loaded);
@@ -530,7 +530,7 @@ static worker_process *start_worker(bool builds, const char *const *files, size_
     open_worker(worker);
     for (size_t i = 0; i < list_count; i++)
         lists[i] = (kernel_list){0};
-    /* What cannot be loaded ends the program; but a peer is left out. */
+    /* A plugin that cannot be loaded ends the program; a peer is left out. */
     for (unsigned i = 0; i < worker->plugin_count; i++) {
         kernel_list *list = &lists[builds ? i : 0];
         const size_t before = list->count;

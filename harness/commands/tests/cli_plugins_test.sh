@@ -13,7 +13,7 @@ bad() {
         --plugin "$file"
     check "bad plugin $1: no database" test ! -e bad.db
 }
-bad 1 7 'bad_plugin_1.so: it has no symbol ln_plugin '
+bad 1 7 'bad_plugin_1.so: it has no symbol ln_plugin: compile it '
 bad 2 7 'bad_plugin_2.so: it has another ABI version than 3'
 bad 14 7 'bad_plugin_14.so: its ln_plugin_table or ln_kernel has another size: compile it again'
 bad 15 7 'bad_plugin_15.so: its ln_plugin_table or ln_kernel has another size: compile it again'

@@ -270,7 +270,7 @@ static void load_plugin(const work_order *order)
     void *symbol = dlsym(library, LN_PLUGIN_SYMBOL);
     if (!symbol) {
         order_fails(VERDICT_MISSING,
-                    "it has no symbol " LN_PLUGIN_SYMBOL " (see layernorm_plugin.h)");
+                    "it has no symbol " LN_PLUGIN_SYMBOL ": compile it against layernorm_plugin.h");
         return;
     }
     *(void **)&ask = symbol;
