@@ -69,11 +69,14 @@ static const char segments_sql[] = "CREATE INDEX temp.points_of_series ON point 
                                    "CREATE TEMP TABLE segment (series, segment, first, until, "
                                    "median, PRIMARY KEY (series, segment))";
 
-/* The points, each with its segment. */
+/* The points, each with its segment: of every machine where ?1 is 0, else what the chart of that machine needs. It draws
+ * the eight series with most points, and says so where there is a ninth. */
 static const char past_sql[] =
     "SELECT point.*, segment, median AS segment_median, kernel || ' ' || rows || 'x' || hidden AS "
-    "name FROM point JOIN segment ON segment.series = "
-    "point.series AND nth BETWEEN first AND until - 1 ORDER BY point.series, nth";
+    "name FROM point JOIN segment ON segment.series = point.series AND nth BETWEEN first AND until "
+    "- 1 WHERE ?1 = 0 OR point.series IN (SELECT series FROM point WHERE number = ?1 GROUP BY "
+    "series ORDER BY count(*) DESC, series LIMIT 9) ORDER BY point.series, nth";
+enum { POINTS_AT_ONCE = 1000 };
 
 /* A row a series, with what changed last: from its last segment (a), the one before (b), its last point and the first
  * one of the last segment (since). What moved most stands first. */
@@ -125,11 +128,17 @@ static void find_measure(const char *name, measure *found, char value[96])
 }
 
 /* Stores the segments of a series: change points of the latest CHANGE_MOST_VALUES. */
-static void divide(result_store *store, int64_t series, double *values, size_t count)
+static void divide(result_store *store, int64_t series)
 {
     const change_settings settings = change_defaults();
+    stored_table points =
+        store_ask(store, "SELECT value FROM point WHERE series = ?1 ORDER BY nth", "i", series);
+    const size_t count = points.rows;
     const size_t before = count > CHANGE_MOST_VALUES ? count - CHANGE_MOST_VALUES : 0;
+    double *values = allocate_zeroed(count, sizeof *values);
     size_t *changes = allocate_zeroed(count + 1, sizeof *changes), begin = 0;
+    for (size_t i = 0; i < count; i++)
+        values[i] = table_real(&points, i, "value");
     const size_t found = change_points(values + before, count - before, &settings, changes);
     for (size_t c = 0; c <= found; c++) {
         const size_t end = c < found ? before + changes[c] : count;
@@ -138,6 +147,8 @@ static void divide(result_store *store, int64_t series, double *values, size_t c
         begin = end;
     }
     free(changes);
+    free(values);
+    stored_table_free(&points);
 }
 
 /* Makes the TEMP tables point and segment. */
@@ -165,50 +176,72 @@ static void load(result_store *store, const history_options *options)
         free(json[i]);
     text_free(&sql);
     store_script(store, segments_sql);
-    stored_table points =
-        store_ask(store, "SELECT series, value FROM point ORDER BY series, nth", "");
-    if (points.rows == 0)
+    stored_table series = store_ask(store, "SELECT DISTINCT series FROM point ORDER BY series", "");
+    if (series.rows == 0)
         die(EXIT_CODE_ENVIRONMENT,
             "--measure %s: no stored case of these kernels, conventions, shapes and inputs has it",
             options->measure);
-    double *values = allocate_zeroed(points.rows, sizeof *values);
-    for (size_t i = 0, first = 0; i < points.rows; i++) {
-        const int64_t series = table_whole(&points, i, "series");
-        values[i] = table_real(&points, i, "value");
-        if (i + 1 < points.rows && table_whole(&points, i + 1, "series") == series)
-            continue;
-        divide(store, series, values + first, i + 1 - first);
-        first = i + 1;
-    }
-    free(values);
-    stored_table_free(&points);
+    for (size_t i = 0; i < series.rows; i++)
+        divide(store, table_whole(&series, i, "series"));
+    stored_table_free(&series);
 }
 
 /* ---- showing it ---- */
 
-/* For programs: a row a point. */
-static void print_points(const stored_table *past, const history_options *options)
+/* A store may have millions of points: they are written as they are read. */
+typedef struct points_printer {
+    const history_options *options;
+    size_t printed;
+} points_printer;
+
+static void print_part(void *context, const stored_table *part)
 {
     static const char *const names[] = {
         "machine", "operation", "kernel", "convention", "input",   "rows",
         "hidden",  "dtype",     "cache",  "threads",    "run",     "started",
         "commit",  "value",     "lo",     "hi",         "segment", "segment_median"};
     enum { NAMES = sizeof names / sizeof *names };
+    points_printer *printer = context;
+    const output_file *out = &printer->options->printed;
     relation_column columns[NAMES + 1];
     for (size_t i = 0; i < NAMES; i++)
         columns[i] = (relation_column)COLUMN(names[i], names[i]);
     columns[NAMES] = (relation_column)COLUMN("reproducible", "reproducibility");
-    columns[word_find("value", WORDS(names))].heading = options->measure;
+    columns[word_find("value", WORDS(names))].heading = printer->options->measure;
     relation *rows = relation_create(COLUMNS(columns));
-    for (size_t row = 0; row < past->rows; row++) {
+    for (size_t row = 0; row < part->rows; row++) {
         for (size_t i = 0; i < NAMES; i++)
-            relation_add(rows, table_value(past, row, names[i]));
-        relation_add(rows, as_class(table_text(past, row, "reproducible")));
+            relation_add(rows, table_value(part, row, names[i]));
+        relation_add(rows, as_class(table_text(part, row, "reproducible")));
     }
-    relation_print_in(rows,
-                      json_pack("{s:s, s:o}", "schema", "lnbench-history-3", "measure",
-                                json_text(options->measure)),
-                      "points", &options->printed);
+    if (out->format == OUTPUT_JSON) {
+        json_t *array = relation_json(rows);
+        for (size_t row = 0; row < part->rows; row++) {
+            char *text = json_dumps(json_array_get(array, row), JSON_COMPACT | JSON_ENSURE_ASCII);
+            fprintf(out->file, "%s\n  %s", printer->printed + row > 0 ? "," : "", text);
+            free(text);
+        }
+        json_decref(array);
+    } else {
+        if (printer->printed > 0)
+            relation_go_on(rows);
+        relation_print(rows, out);
+    }
+    printer->printed += part->rows;
+}
+
+/* For programs: a row a point. */
+static void print_points(result_store *store, const history_options *options)
+{
+    const output_file *out = &options->printed;
+    const bool json = out->format == OUTPUT_JSON;
+    if (json)
+        fprintf(out->file,
+                "{\n \"schema\": \"lnbench-history-3\",\n \"measure\": \"%s\",\n \"points\": [",
+                options->measure);
+    store_query(store, past_sql, 0, POINTS_AT_ONCE, print_part, &(points_printer){options, 0});
+    if (json && fprintf(out->file, "\n ]\n}\n") < 0)
+        die(EXIT_CODE_ENVIRONMENT, "standard output: cannot write JSON");
 }
 
 /* "run 12, commit 1234567: 0.512 to 0.478, -6.6 %"; a plugin has its name and hash in place of the commit. */
@@ -296,31 +329,34 @@ static void print_series(result_store *store, const history_options *options)
 /* What plots/history.sql reads of one machine. */
 typedef struct drawn_past {
     const char *measure;
-    stored_table points;
+    result_store *store;
 } drawn_past;
+
+static void put_past(void *context, const stored_table *part)
+{
+    for (size_t row = 0; row < part->rows; row++)
+        store_put_line(context, "past", "isissdddid", table_whole(part, row, "series"),
+                       table_text(part, row, "name"), table_whole(part, row, "run"),
+                       table_text(part, row, "commit"), table_text(part, row, "started"),
+                       table_real(part, row, "value"), table_real(part, row, "lo"),
+                       table_real(part, row, "hi"), table_whole(part, row, "segment"),
+                       table_real(part, row, "segment_median"));
+}
 
 static void put_history(result_store *store, const void *what, size_t number, const char *made_on)
 {
     const drawn_past *past = what;
-    const stored_table *points = &past->points;
-    const char *machine = "";
+    const int64_t machine = (int64_t)number + 1;
     (void)made_on;
     store_script(
         store,
         "CREATE TEMP TABLE asked (measure, machine); CREATE TEMP TABLE past (series, name, run, "
         "\"commit\", started, value, lo, hi, segment, median)");
-    for (size_t row = 0; row < points->rows; row++) {
-        if (table_whole(points, row, "number") != (int64_t)number + 1)
-            continue;
-        machine = table_text(points, row, "machine");
-        store_put_line(store, "past", "isissdddid", table_whole(points, row, "series"),
-                       table_text(points, row, "name"), table_whole(points, row, "run"),
-                       table_text(points, row, "commit"), table_text(points, row, "started"),
-                       table_real(points, row, "value"), table_real(points, row, "lo"),
-                       table_real(points, row, "hi"), table_whole(points, row, "segment"),
-                       table_real(points, row, "segment_median"));
-    }
-    store_put_line(store, "asked", "ss", past->measure, machine);
+    store_query(past->store, past_sql, machine, POINTS_AT_ONCE, put_past, store);
+    stored_table named =
+        store_ask(past->store, "SELECT machine FROM point WHERE number = ?1 LIMIT 1", "i", machine);
+    store_put_line(store, "asked", "ss", past->measure, table_text(&named, 0, "machine"));
+    stored_table_free(&named);
 }
 
 static exit_code history(void *context, const cli_call *call)
@@ -332,18 +368,17 @@ static exit_code history(void *context, const cli_call *call)
     result_store *store = store_open(options->database, STORE_READ);
     store_scratch_begin(store);
     load(store, options);
-    drawn_past past = {options->measure, store_ask(store, past_sql, "")};
+    const drawn_past past = {options->measure, store};
     if (for_people)
         print_series(store, options);
     else
-        print_points(&past.points, options);
+        print_points(store, options);
     if (options->out) {
         stored_table machines = store_ask(store, "SELECT max(number) AS count FROM point", "");
         charts_draw_alone("history", (size_t)table_whole(&machines, 0, "count"), put_history, &past,
                           options->out, out);
         stored_table_free(&machines);
     }
-    stored_table_free(&past.points);
     store_scratch_end(store);
     store_close(store);
     return EXIT_CODE_FINE;

@@ -20,18 +20,16 @@ if [ "$1" = --texts ]; then
         "$lnbench" export --db "$folder/alive.db" --format tsv >>"$folder/cases.tsv" || exit 7
     }
     faults() { sed 's/[^,]*/fault.&/g' <<<"$1"; }
-    ask faults_plugin "$(faults mod_16_13,last_row_from_2500,nan_to_zero,rstd_12_bits,rstd_of_nan,bf16_truncated_alone)" \
-        --conventions torch
-    ask faults_plugin "$(faults lane_off_by_2,mean_alone,mean_left_over,var_from_256x2048,through_f16,sum_is_x,no_sum,two_at_once)" \
+    ask faults_plugin "$(faults last_row_from_2500,rstd_of_nan,bf16_truncated_alone,lane_off_by_2,mean_left_over,var_from_256x2048)" \
+        --conventions torch --inputs normal,nan
+    ask faults_plugin "$(faults sum_is_x,no_sum,keeps_files,keeps_memory,from_60000th_call,done_where_0,no_rows_write)" \
         --conventions torch --inputs normal
-    ask faults_plugin "$(faults keeps_files,keeps_memory,from_60000th_call,table_released,done_where_0,no_rows_write)" \
-        --conventions torch --inputs normal
-    ask faults_plugin "$(faults reads_behind,writes_gap,sum_has_x_stride)",library_accurate_f32 --conventions torch
+    ask faults_plugin "$(faults reads_behind,writes_gap)" --conventions torch
     ask faults_plugin twin.mean_alone --conventions torch --inputs normal --conformance no --max-row-ulp 0.1
     ask sabotage_plugin naive.writes_one_behind,special.clobbers_register,special.leaves_upper_halves,special.nan_bound,special.crashing_bound \
         --conventions torch --inputs normal --conformance no
-    ask sabotage_plugin special.last_of_257,naive.writes_to_former_y --inputs normal
-    ask rmsnorm_faults_plugin "$(faults order,eps_left_out,eps_elsewhere)",rmsnorm.eps_1e_3.f32,rmsnorm.eps_left_out.f32 --operation rmsnorm \
+    ask sabotage_plugin naive.writes_to_former_y --inputs normal
+    ask rmsnorm_faults_plugin "$(faults order,eps_left_out)" --operation rmsnorm \
         --conventions 'operation=rmsnorm,eps=.1@square,weight=w' --inputs normal
     # Texts are string literals of calls, one by one where several are chosen from. No planted fault has what is
     # printed where the system lacks something, of the library's own calls, or of a kernel that is right where it is
@@ -64,15 +62,15 @@ if [ "$1" = --texts ]; then
     exit $((dead > 0))
 fi
 # Those of --texts are found there.
-faults="two_slots third_thread row_23_bits flushes_and_40_ulp bf16_unrounded_alone keeps_threads last_of_32_mib
-    residual_keeps_memory"
+faults="two_slots third_thread flushes_and_40_ulp last_of_32_mib"
 twins=flushes_and_40_ulp
 every=fault.ddof_1_var,fault.ddof_1_of_1
 of_gamma1=fault.gamma1_as_gamma,twin.gamma1_as_gamma
 kernels=honest.one_pass_strided_16_bf16
 if [ -n "${LNBENCH_FULL:-}" ]; then
     every+=,twin.ddof_1_var
-    faults+=" bf16_truncated_alone var_from_256x2048 last_row_from_2500 wide_keeps_files mod_16_13 y_flushed rstd_alone second_thread_sum
+    faults+=" bf16_truncated_alone bf16_unrounded_alone row_23_bits keeps_threads residual_keeps_memory mean_alone through_f16
+        sum_has_x_stride var_from_256x2048 last_row_from_2500 wide_keeps_files mod_16_13 y_flushed rstd_alone second_thread_sum
         residual_stride_ignored infinity_clamped same_first_row x_y_apart keeps_memory keeps_files
         rows_7_to_17 first_mean rms_above_16 in_place_last_row rstd_of_shape every_1000th
         std_for_var sum_is_x mean_low offset_31_bits offset_32_bits row_16_bits rows_24_bits bits_20

@@ -43,19 +43,28 @@ static double rstd_of(ln_type type, const planted_call *call, double var)
     return keep(type, 1 / (convention->eps_place == LN_EPS_STD ? keep(type, std + eps) : std));
 }
 
-/* The sum of the row, or of the squares of what is left of it without *mean, in LANES lanes. */
+enum { LANES = 8 };
+
+/* Adds element i of the row, or the square of what is left of it without *mean, to a lane. */
+INLINED double add_up(ln_type type, const planted_fault *fault, const planted_call *call,
+                      size_t row, size_t i, const double *mean, double lane)
+{
+    double weight = fault->weight ? bend(call, 1, fault->weight(call, row, i)) : 1;
+    double x = call->row[i], off = mean ? keep(type, x - *mean) : x;
+    return weight == 0 ? lane : keep(type, lane + weight * (mean ? keep(type, off * off) : off));
+}
+
+/* Their sum. Compilers make vectors of whole groups of lanes. */
 INLINED double sum_up(ln_type type, const planted_fault *fault, const planted_call *call,
                       size_t row, const double *mean)
 {
-    enum { LANES = 8 };
+    const size_t hidden = call->problem->hidden, whole = hidden - hidden % LANES;
     double lanes[LANES] = {0};
-    for (size_t i = 0; i < call->problem->hidden; i++) {
-        double weight = fault->weight ? bend(call, 1, fault->weight(call, row, i)) : 1;
-        double x = call->row[i], off = mean ? keep(type, x - *mean) : x;
-        if (weight != 0)
-            lanes[i % LANES] =
-                keep(type, lanes[i % LANES] + weight * (mean ? keep(type, off * off) : off));
-    }
+    for (size_t i = 0; i < whole; i += LANES)
+        for (size_t lane = 0; lane < LANES; lane++)
+            lanes[lane] = add_up(type, fault, call, row, i + lane, mean, lanes[lane]);
+    for (size_t lane = 0; lane < hidden - whole; lane++)
+        lanes[lane] = add_up(type, fault, call, row, whole + lane, mean, lanes[lane]);
     for (size_t half = LANES / 2; half > 0; half /= 2)
         for (size_t lane = 0; lane < half; lane++)
             lanes[lane] = keep(type, lanes[lane] + lanes[lane + half]);
