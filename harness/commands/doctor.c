@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "show/answer.h"
 #include "show/duet.h"
+#include "store/bootstrap.h"
 #include "store/store.h"
 #include <math.h>
 #include <stdio.h>
@@ -170,12 +171,6 @@ static uint64_t work(uint64_t state, uint64_t steps)
     return state;
 }
 
-static int compare_seconds(const void *a, const void *b)
-{
-    const double *one = a, *other = b;
-    return (*one > *other) - (*one < *other);
-}
-
 /* Times the same work again and again: how far these times lie apart is how far any timing here can be trusted. */
 static timing_scatter measure_scatter(void)
 {
@@ -195,7 +190,7 @@ static timing_scatter measure_scatter(void)
     }
     wall = seconds_now() - wall;
     processor = seconds_of(CLOCK_THREAD_CPUTIME_ID) - processor;
-    qsort(seconds, PIECES, sizeof *seconds, compare_seconds);
+    median(seconds, PIECES); /* sorts them */
     return (timing_scatter){.apart = seconds[PIECES * 9 / 10] / seconds[PIECES / 10] - 1,
                             .cpu_share = processor / wall};
 }

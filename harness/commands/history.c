@@ -61,22 +61,18 @@ static const char points_sql[] =
     "  min(place) OVER (PARTITION BY machine, kernel, convention, rows, hidden, dtype, input, "
     "cache, threads, operation) AS series"
     " FROM points)"
-    "SELECT *, dense_rank() OVER (ORDER BY of_machine) AS number,"
+    "SELECT *, dense_rank() OVER (ORDER BY of_machine) AS machine_number,"
     " row_number() OVER (PARTITION BY series ORDER BY place) - 1 AS nth FROM placed";
 
-/* Of points `first` to `until` - 1 of a series. */
-static const char segments_sql[] = "CREATE INDEX temp.points_of_series ON point (series, nth); "
-                                   "CREATE TEMP TABLE segment (series, segment, first, until, "
-                                   "median, PRIMARY KEY (series, segment))";
-
-/* The points, each with its segment: of every machine where ?1 is 0, else what the chart of that machine needs. It draws
- * the eight series with most points, and says so where there is a ninth. */
-static const char past_sql[] =
-    "SELECT point.*, segment, median AS segment_median, kernel || ' ' || rows || 'x' || hidden AS "
-    "name FROM point JOIN segment ON segment.series = point.series AND nth BETWEEN first AND until "
-    "- 1 WHERE ?1 = 0 OR point.series IN (SELECT series FROM point WHERE number = ?1 GROUP BY "
-    "series ORDER BY count(*) DESC, series LIMIT 9) ORDER BY point.series, nth";
-enum { POINTS_AT_ONCE = 1000 };
+/* A segment has the points `first` to `until` - 1 of a series. past: the points, each with its segment. plots/history.sql
+ * draws those of the machine whose number stands in `asked`. */
+static const char segments_sql[] =
+    "CREATE INDEX temp.points_of_series ON point (series, nth); "
+    "CREATE TEMP TABLE segment (series, segment, first, until, median, PRIMARY KEY (series, "
+    "segment)); "
+    "CREATE TEMP VIEW past AS SELECT point.*, segment, median AS segment_median FROM point JOIN "
+    "segment ON segment.series = point.series AND nth BETWEEN first AND until - 1; "
+    "CREATE TEMP TABLE asked (measure, machine_number)";
 
 /* A row a series, with what changed last: from its last segment (a), the one before (b), its last point and the first
  * one of the last segment (since). What moved most stands first. */
@@ -239,7 +235,8 @@ static void print_points(result_store *store, const history_options *options)
         fprintf(out->file,
                 "{\n \"schema\": \"lnbench-history-3\",\n \"measure\": \"%s\",\n \"points\": [",
                 options->measure);
-    store_query(store, past_sql, 0, POINTS_AT_ONCE, print_part, &(points_printer){options, 0});
+    store_query(store, "SELECT * FROM past WHERE series > ?1 ORDER BY series, nth", 0, 1000,
+                print_part, &(points_printer){options, 0});
     if (json && fprintf(out->file, "\n ]\n}\n") < 0)
         die(EXIT_CODE_ENVIRONMENT, "standard output: cannot write JSON");
 }
@@ -275,8 +272,8 @@ static void print_series(result_store *store, const history_options *options)
     enum { MOST_SERIES = 34, LEAST_SERIES = 10 };
     const output_file *out = &options->printed;
     stored_table series = store_ask(store, series_sql, "");
-    stored_table machines =
-        store_ask(store, "SELECT DISTINCT number, machine FROM point ORDER BY number", "");
+    stored_table machines = store_ask(
+        store, "SELECT DISTINCT machine_number, machine FROM point ORDER BY machine_number", "");
     relation *rows = relation_create(COLUMNS(columns));
     size_t changed = 0, few = 0;
     bool class_changed = false;
@@ -293,8 +290,8 @@ static void print_series(result_store *store, const history_options *options)
         const bool usual = strcmp(input, "normal") == 0;
         char both[32];
         class_changed |= strcmp(was, class) != 0;
-        relation_row(rows, table_value(&series, i, "number"), table_value(&series, i, "kernel"),
-                     table_value(&series, i, "operation"),
+        relation_row(rows, table_value(&series, i, "machine_number"),
+                     table_value(&series, i, "kernel"), table_value(&series, i, "operation"),
                      as_format("%s%s%s", table_text(&series, i, "convention"), usual ? "" : ", ",
                                usual ? "" : input),
                      as_format("%lldx%lld", (long long)table_whole(&series, i, "rows"),
@@ -320,43 +317,10 @@ static void print_series(result_store *store, const history_options *options)
         output_line(out, "%zu more series (--all shows them)", series.rows - count);
     output_line(out, "first: the median of the first segment");
     for (size_t i = 0; i < machines.rows; i++)
-        output_line(out, "machine %lld: %s", (long long)table_whole(&machines, i, "number"),
+        output_line(out, "machine %lld: %s", (long long)table_whole(&machines, i, "machine_number"),
                     table_text(&machines, i, "machine"));
     stored_table_free(&machines);
     stored_table_free(&series);
-}
-
-/* What plots/history.sql reads of one machine. */
-typedef struct drawn_past {
-    const char *measure;
-    result_store *store;
-} drawn_past;
-
-static void put_past(void *context, const stored_table *part)
-{
-    for (size_t row = 0; row < part->rows; row++)
-        store_put_line(context, "past", "isissdddid", table_whole(part, row, "series"),
-                       table_text(part, row, "name"), table_whole(part, row, "run"),
-                       table_text(part, row, "commit"), table_text(part, row, "started"),
-                       table_real(part, row, "value"), table_real(part, row, "lo"),
-                       table_real(part, row, "hi"), table_whole(part, row, "segment"),
-                       table_real(part, row, "segment_median"));
-}
-
-static void put_history(result_store *store, const void *what, size_t number, const char *made_on)
-{
-    const drawn_past *past = what;
-    const int64_t machine = (int64_t)number + 1;
-    (void)made_on;
-    store_script(
-        store,
-        "CREATE TEMP TABLE asked (measure, machine); CREATE TEMP TABLE past (series, name, run, "
-        "\"commit\", started, value, lo, hi, segment, median)");
-    store_query(past->store, past_sql, machine, POINTS_AT_ONCE, put_past, store);
-    stored_table named =
-        store_ask(past->store, "SELECT machine FROM point WHERE number = ?1 LIMIT 1", "i", machine);
-    store_put_line(store, "asked", "ss", past->measure, table_text(&named, 0, "machine"));
-    stored_table_free(&named);
 }
 
 static exit_code history(void *context, const cli_call *call)
@@ -368,15 +332,16 @@ static exit_code history(void *context, const cli_call *call)
     result_store *store = store_open(options->database, STORE_READ);
     store_scratch_begin(store);
     load(store, options);
-    const drawn_past past = {options->measure, store};
     if (for_people)
         print_series(store, options);
     else
         print_points(store, options);
     if (options->out) {
-        stored_table machines = store_ask(store, "SELECT max(number) AS count FROM point", "");
-        charts_draw_alone("history", (size_t)table_whole(&machines, 0, "count"), put_history, &past,
-                          options->out, out);
+        stored_table machines =
+            store_ask(store, "SELECT max(machine_number) AS count FROM point", "");
+        store_put_line(store, "asked", "si", options->measure, (int64_t)0);
+        charts_draw_alone(store, "history", (size_t)table_whole(&machines, 0, "count"),
+                          "UPDATE asked SET machine_number = ?1", options->out, out);
         stored_table_free(&machines);
     }
     store_scratch_end(store);

@@ -41,7 +41,7 @@ typedef struct interval_estimate {
     double middle, lo, hi;
 } interval_estimate;
 
-/* The median of values, which are reordered; NaN if there are none. For an even count, the mean of the middle two. */
+/* The median of values, which are sorted; NaN if there are none. For an even count, the mean of the middle two. */
 double median(double *values, size_t count);
 
 typedef enum resample_kind { RESAMPLE_GROUPS, RESAMPLE_BOTH } resample_kind;

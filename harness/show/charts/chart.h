@@ -49,14 +49,11 @@ void charts_draw(report_chart *charts, size_t count, const char *plots_directory
 
 void report_path(char path[512], const char *directory, const char *name, const char *suffix);
 
-/* Puts what the query of drawing `number` reads of `what` as TEMP tables; made_on: "AMD EPYC |
- * commit 1234567". */
-typedef void chart_input(result_store *store, const void *what, size_t number, const char *made_on);
-/* Draws a chart that is no part of a report as SVG and PNG into the directory, from tables that
- * it leaves in data/, and prints the paths. count: draws NAME_1 to NAME_count; 0: NAME. Where
- * gnuplot is absent, standard error says so and the tables alone are there; where it fails, or
+/* Draws a chart that is no part of a report as NAME_1 to NAME_count, SVG and PNG, into the directory, from tables that
+ * it leaves in data/, and prints the paths. each: the SQL that chooses drawing ?1 in the TEMP tables that the chart's
+ * query reads. Where gnuplot is absent, standard error says so and the tables alone are there; where it fails, or
  * there is nothing to draw, the program ends (7). */
-void charts_draw_alone(const char *name, size_t count, chart_input *put, const void *what,
+void charts_draw_alone(result_store *store, const char *name, size_t count, const char *each,
                        const char *directory, const output_file *out);
 /* Draws DIRECTORY/NAME.svg, .png and .pdf from the tables that are in its data/ already: those of
  * another program, or of a report after a change of them. */

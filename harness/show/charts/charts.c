@@ -2,7 +2,6 @@
 #include "base/program.h"
 #include "show/charts/chart.h"
 #include "base/text.h"
-#include "domain/machine.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -311,27 +310,19 @@ static void draw_alone(report_chart *charts, size_t count, size_t format_count, 
         output_note("no chart: %s (the tables are in %s/data)", charts[0].reason, folder);
 }
 
-void charts_draw_alone(const char *name, size_t count, chart_input *put, const void *what,
+void charts_draw_alone(result_store *store, const char *name, size_t count, const char *each,
                        const char *directory, const output_file *out)
 {
     const chart_kind *kind = kind_named(name);
-    const size_t drawings = count ? count : 1;
-    report_chart *charts = allocate_zeroed(drawings, sizeof *charts);
-    machine_facts machine = {0};
-    char mark[24] = "", path[512], made_on[256];
+    report_chart *charts = allocate_zeroed(count, sizeof *charts);
+    char mark[24], path[512];
     report_path(path, directory, "data", "");
     make_directories(path);
-    machine_read(&machine);
-    snprintf(made_on, sizeof made_on, "%.200s | commit %.12s",
-             machine_fact_value(&machine, "cpu_model"), machine_fact_value(&machine, "git_commit"));
-    machine_free(&machine);
-    for (size_t i = 0; i < drawings; i++) {
-        result_store *store = store_open_memory();
-        if (count)
-            snprintf(mark, sizeof mark, "%zu", i + 1);
-        put(store, what, i, made_on);
-        chart_prepare(store, kind, mark, made_on, directory, &charts[i]);
-        store_close(store);
+    for (size_t i = 0; i < count; i++) {
+        snprintf(mark, sizeof mark, "%zu", i + 1);
+        stored_table none = store_ask(store, each, "i", (int64_t)(i + 1));
+        stored_table_free(&none);
+        chart_prepare(store, kind, mark, "", directory, &charts[i]);
         if (charts[i].reason[0])
             die(EXIT_CODE_ENVIRONMENT, "%s", charts[i].reason);
         for (size_t f = 0; f < ALONE; f++) { /* of earlier tables */
@@ -339,7 +330,7 @@ void charts_draw_alone(const char *name, size_t count, chart_input *put, const v
             unlink(path);
         }
     }
-    draw_alone(charts, drawings, ALONE, directory, out);
+    draw_alone(charts, count, ALONE, directory, out);
     free(charts);
 }
 
