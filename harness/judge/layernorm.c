@@ -379,9 +379,9 @@ static textbook_errors layernorm_poorest(const metrics_row *row, const double *x
     for (int order = 0; order < 2; order++) /* the least first, and the greatest */
         take_order(terms, accumulator, row, sorted, order, &most, &way, &worst);
     free(sorted);
-    double pivot =
-        x[0]; /* of the first elements, which pivots are made of, the farthest from the mean */
-    for (size_t i = 1; i < row->hidden && i < 8; i++)
+    /* Pivots are made of the first elements, or are the middle one: the farthest from the mean. */
+    double pivot = x[row->hidden / 2];
+    for (size_t i = 0; i < row->hidden && i < 8; i++)
         if (fabs(x[i] - row->answer->facts.mean) > fabs(pivot - row->answer->facts.mean))
             pivot = x[i];
     take_pivot(terms, accumulator, row, x, &most, pivot, INFINITY, &worst);

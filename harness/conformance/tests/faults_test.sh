@@ -1,7 +1,6 @@
 #!/bin/bash
-# Each fault is found and its twin is not (docs/conformance.md): a fault or two for each check and some
-# twins under torch; with LNBENCH_FULL one fault of each kind, with its twin, under three conventions.
-# All of faults.def takes an hour: faults_table.sh.
+# Faults are found and their twins are not (docs/conformance.md): a fault or two for each check, and two twins. All of
+# faults.def takes half an hour: results/judged/library.sh.
 # usage: faults_test.sh LNBENCH FAULTS_PLUGIN FAULTS_DEF
 #        faults_test.sh --texts LNBENCH FOLDER_OF_PLUGINS SOURCES (the folder harness): each check proves that it is
 #        alive. Of each text that the judge, the conformance tests and the calls under them can print there is a
@@ -62,42 +61,14 @@ if [ "$1" = --texts ]; then
     exit $((dead > 0))
 fi
 # Those of --texts are found there.
-faults="two_slots third_thread flushes_and_40_ulp last_of_32_mib"
-twins=flushes_and_40_ulp
-every=fault.ddof_1_var,fault.ddof_1_of_1
-of_gamma1=fault.gamma1_as_gamma,twin.gamma1_as_gamma
-kernels=honest.one_pass_strided_16_bf16
-if [ -n "${LNBENCH_FULL:-}" ]; then
-    every+=,twin.ddof_1_var
-    faults+=" bf16_unrounded_alone row_23_bits keeps_threads residual_keeps_memory mean_alone through_f16
-        sum_has_x_stride wide_keeps_files mod_16_13 y_flushed rstd_alone second_thread_sum residual_stride_ignored
-        infinity_clamped x_y_apart rows_7_to_17 rms_above_16 in_place_last_row rstd_of_shape
-        every_1000th std_for_var mean_low offset_31_bits row_16_bits bits_20 nan_to_zero
-        rstd_12_bits two_at_once without_sum multiple_of_16 swapped_by_32 thread_33 beta_by_address gamma1_tail
-        says_f16 sum_over_x gamma_by_three
-        table_released inverse_of_last_size rows_left_over bf16_nan_rolls_over mean_begins_with_output
-          residual_offset_32_bits lane_3_of_4_slight"
-    kernels+=,honest.sequential,honest.estimated,honest.random_tree_1,honest.welford_f64
-    # Seeds on which honest kernels were alarmed once: an unlucky order, and x s + t at the end of the range.
-    for seed in 23 80 81 83; do
-        bash "$(dirname "$0")/faults_table.sh" --honest "$1" "$2" 1 "$seed" --by-turns || exit 1
-    done
-fi
+kernels=honest.one_pass_strided_16_bf16,fault.two_slots,fault.third_thread,fault.last_of_32_mib,fault.flushes_and_40_ulp,twin.flushes_and_40_ulp
 bash "$(dirname "$0")/faults_table.sh" "$@" --plan quick --only accuracy \
-    --kernels "$every" || exit 1
-for fault in $faults; do
-    kernels+=,fault.$fault
-    [[ -z "${LNBENCH_FULL:-}" && " $twins " != *" $fault "* ]] || kernels+=,twin.$fault
-done
+    --kernels fault.ddof_1_var,fault.ddof_1_of_1 || exit 1
 check() { # KERNELS CONVENTIONS ARGUMENT...
     local asked=$1 conventions=$2
     shift 2
     bash "$(dirname "$0")/faults_table.sh" "$@" --plan quick --only accuracy \
         --conventions "$conventions" --kernels "$asked"
 }
-gamma1=ddof=0,eps=1e-5@var,affine=gamma1
-if [ -n "${LNBENCH_FULL:-}" ]; then
-    check "$kernels,$of_gamma1" "torch,formula-std,$gamma1" "$@"
-else
-    check "$kernels" torch "$@" && check "$of_gamma1" "$gamma1" "$@"
-fi
+check "$kernels" torch "$@" &&
+    check fault.gamma1_as_gamma,twin.gamma1_as_gamma ddof=0,eps=1e-5@var,affine=gamma1 "$@"

@@ -157,47 +157,62 @@ static row_limits limits_of(ln_type accumulator)
 
 /* ---- honest kernels ---- */
 
+/* What a kernel has of a row: y, and how far off its mean and 1 / std are. */
+typedef struct test_output {
+    double y[MOST_HIDDEN], off[ROLES_MOST];
+} test_output;
+
+static bool all_hold(const row_limits *limits, const test_output *output)
+{
+    return limits_hold(limits, &made->row, output->y) &&
+           output->off[ROLE_MEAN] <= limits->statistics[ROLE_MEAN] &&
+           output->off[ROLE_RSTD] <= limits->statistics[ROLE_RSTD];
+}
+
+/* As the judge does: an order that loses more than the textbook's may have an unlucky pivot, and is at a limit then. */
 TEST(no_honest_order_is_alarmed)
 {
-    unsigned long judged = 0, told = 0;
+    unsigned long judged = 0, told = 0, limited = 0;
     double closest = 0, closest_row = 0, closest_order = 0;
     random_state = 1;
     for (unsigned long run = 0; run < runs; run++)
         for (int at = 0; at < KINDS * 4; at++) {
             make_row((ln_type)(at % 4), at / 4);
             ln_type accumulator = made->param; /* f64 of f64 rows, else f32 */
-            row_limits limits = limits_of(accumulator);
+            const row_limits usual = limits_of(accumulator);
             for (size_t k = 0; k < honest_count; k++) {
-                double y[MOST_HIDDEN], mean[1], rstd[1], worst;
+                test_output output = {0};
+                row_limits limits = usual;
+                double mean[1], rstd[1], worst;
                 if (honest_kernels[k].storage != made->storage)
                     continue;
-                run_kernel(&honest_kernels[k], y, mean, rstd);
+                run_kernel(&honest_kernels[k], output.y, mean, rstd);
                 judged++;
                 if (!limits_tell(&limits))
                     continue;
                 told++;
-                if (!limits_hold(&limits, &made->row, y))
+                output.off[ROLE_MEAN] = fabs(load(accumulator, mean, 0) - made->answer.facts.mean);
+                output.off[ROLE_RSTD] =
+                    fabs(load(accumulator, rstd, 0) / made->answer.facts.rstd - 1);
+                if (!all_hold(&limits, &output)) {
+                    limits = limits_poorest(accumulator, &made->row, made->x, &usual);
+                    limited++;
+                }
+                if (!all_hold(&limits, &output))
                     fail_msg("%s, kind %d, hidden %zu, ddof %d, eps place %d, affine %d",
                              honest_kernels[k].name, at / 4, made->hidden, made->convention.ddof,
                              (int)made->convention.eps_place, (int)made->convention.affine);
-                assert_true(ln_bound_holds(&limits.order.bound, &made->row, y, &worst));
+                assert_true(ln_bound_holds(&limits.order.bound, &made->row, output.y, &worst));
                 closest_order = fmax(closest_order, worst);
-                closest_row = fmax(closest_row, limits_error(&made->row, y) / limits.row_ulp);
-                double of_mean = fabs(load(accumulator, mean, 0) - made->answer.facts.mean);
-                double of_rstd = fabs(load(accumulator, rstd, 0) / made->answer.facts.rstd - 1);
-                if (!(of_mean <= limits.statistics[ROLE_MEAN] &&
-                      of_rstd <= limits.statistics[ROLE_RSTD]))
-                    fail_msg("%s, kind %d, hidden %zu: mean %.3g off of %.3g, rstd %.3g of %.3g",
-                             honest_kernels[k].name, at / 4, made->hidden, of_mean,
-                             limits.statistics[ROLE_MEAN], of_rstd, limits.statistics[ROLE_RSTD]);
-                closest = fmax(closest, fmax(of_mean / limits.statistics[ROLE_MEAN],
-                                             of_rstd / limits.statistics[ROLE_RSTD]));
+                closest_row =
+                    fmax(closest_row, limits_error(&made->row, output.y) / limits.row_ulp);
+                for (int of = ROLE_MEAN; of <= ROLE_RSTD; of += ROLE_RSTD - ROLE_MEAN)
+                    closest = fmax(closest, output.off[of] / limits.statistics[of]);
             }
         }
-    print_message(
-        "%lu rows judged, %lu of them told; of what is allowed at most %.2f by y, %.2f by "
-        "mean or rstd; %.2f of any order\n",
-        judged, told, closest_row, closest, closest_order);
+    print_message("%lu rows judged, %lu of them told, %lu at a limit; of what is allowed at most "
+                  "%.2f by y, %.2f by mean or rstd; %.2f of any order\n",
+                  judged, told, limited, closest_row, closest, closest_order);
     assert_true(told > judged / 2);
 }
 
