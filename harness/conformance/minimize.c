@@ -249,12 +249,13 @@ static size_t find_rows(narrowing *in)
     return fine ? wrong : 0;
 }
 
-/* Whether the least is wrong and, without any one of its factors, right. */
-static bool is_condition(narrowing *in)
+/* Whether the least is wrong and, without any one of its factors, right. A range of rows whose border was not found
+ * (`from` is 0) is no condition: in fewer rows the fault may be there unseen. */
+static bool is_condition(narrowing *in, size_t from)
 {
     size_t factors[COVERING_FACTORS], count = list_factors(&in->least, factors);
     const combination least = in->least;
-    bool fine = count > 0;
+    bool fine = count > 0 && (from > 0 || least.levels[0] == 0 || least.rows == 1);
     for (size_t i = 0; fine && i < count; i++) {
         combination less;
         fine = without(in, &factors[i], 1, &less) && separates(in, &least, &less, 0);
@@ -301,8 +302,9 @@ void minimize_fault(covering_run *of, const combination *asked, const faults_see
     size_t from = in.unsteady || in.cut ? 0 : find_rows(&in);
     if (!in.unsteady)
         try_sizes(&in, problem.hidden, sizes, sizeof sizes);
-    const bool only = !in.cut && !in.unsteady && verdict_is_right(of_plain) && is_condition(&in);
     problem = problem_of(&in, &in.least);
+    const bool only =
+        !in.cut && !in.unsteady && verdict_is_right(of_plain) && is_condition(&in, from);
     say_factors(&in, from, words, sizeof words);
     snprintf(where, sizeof where, "%zux%zu", problem.rows, problem.hidden);
     if (from > 0)

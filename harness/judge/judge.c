@@ -547,13 +547,14 @@ static void judge_unclaimed(wrong_row *row, const judged_kind *kind, row_finding
             find_inaccuracy(row, findings);
     } else if (!(isfinite(limits->order_ulp) &&
                  ln_bound_holds(&limits->order.bound, judged, row->y, &worst))) {
-        /* y may pass the largest number on its way to one that is finite: an infinity of the right sign
-         * is a limit of the accumulator's type then. */
+        /* y may pass the largest number on its way to one that is finite: an infinity of the right sign, or the NaN of
+         * two infinities, is a limit of the accumulator's type then. */
         const double given = storage_load(judged->storage, row->y, column);
         const double exact = judged->answer->exact[column];
-        const bool passes =
-            isinf(given) && isfinite(exact) && signbit(given) == signbit(exact) &&
-            judge_reach(judged, row->judge->values, column) >= ends[kind->accumulator];
+        const bool passes = !isfinite(given) && isfinite(exact) &&
+                            (isnan(given) || signbit(given) == signbit(exact)) &&
+                            judge_reach(judged, row->judge->values, column) >=
+                                (isnan(given) ? 2 : 1) * ends[kind->accumulator];
         find_wrong_class(row, column, excused || passes, findings);
     }
 }

@@ -411,11 +411,11 @@ TEST(only_constant_rows_are_undefined)
 }
 
 /* Whether a wrong element counts as a limit of the type, in a row about 0.05 with deviations of 1,
- * whose output is gamma or -gamma. */
-static bool is_excused(float gamma_size, float wrong)
+ * whose output is beta + gamma or beta - gamma. */
+static bool is_excused(float gamma_size, float beta_size, float wrong)
 {
     enum { HIDDEN = 64 };
-    float x[HIDDEN], gamma[HIDDEN], beta[HIDDEN] = {0}, y[HIDDEN];
+    float x[HIDDEN], gamma[HIDDEN], beta[HIDDEN], y[HIDDEN];
     judge_settings settings = {.max_row_ulp = INFINITY};
     ln_convention torch = {.eps_place = LN_EPS_VAR, .eps = 1e-5, .affine = LN_AFFINE_VECTOR};
     row_judge *judge = judge_create(NULL, &settings);
@@ -424,6 +424,7 @@ static bool is_excused(float gamma_size, float wrong)
     for (size_t i = 0; i < HIDDEN; i++) {
         x[i] = i % 2 ? -0.95F : 1.05F;
         gamma[i] = gamma_size;
+        beta[i] = beta_size;
     }
     block_from(judge, &block, &torch, LN_F32, LN_F32, 1, HIDDEN, x, NULL, gamma, beta);
     judged_kind kind = judged_kind_unknown(&block);
@@ -439,11 +440,12 @@ static bool is_excused(float gamma_size, float wrong)
 
 TEST(an_infinity_on_the_way_is_a_limit_near_the_end_alone)
 {
-    assert_true(is_excused(3.35e38F, INFINITY));
-    assert_false(is_excused(3.35e38F, -INFINITY));
-    assert_false(is_excused(3.35e38F, NAN));
-    assert_false(is_excused(3e38F, INFINITY));
-    assert_false(is_excused(1, INFINITY));
+    assert_true(is_excused(3.35e38F, 0, INFINITY));
+    assert_false(is_excused(3.35e38F, 0, -INFINITY));
+    assert_false(is_excused(3.35e38F, 0, NAN)); /* which takes two infinities */
+    assert_true(is_excused(3.35e38F, -3.35e38F, NAN));
+    assert_false(is_excused(3e38F, 0, INFINITY));
+    assert_false(is_excused(1, 0, INFINITY));
 }
 
 /* ---- positions ---- */
