@@ -167,8 +167,8 @@ void relation_destroy(relation *rows)
         free(rows->values[i].text);
     }
     free(rows->values);
-    for (size_t i = 0; i < rows->column_count; i++)
-        free((char *)rows->columns[i]->heading);
+    for (size_t i = 0; i < rows->all_count; i++)
+        free((char *)rows->all[i].heading);
     free(rows->is_right);
     free(rows->columns);
     free(rows->all);
