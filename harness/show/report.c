@@ -493,7 +493,7 @@ static void add_sentence(const char *line, text_tone tone, document *page)
     text_buffer out = {0};
     while (*line) {
         size_t length = strcspn(line, " "), name = length;
-        while (name > 0 && strchr(",:.;", line[name - 1]))
+        while (name > 0 && strchr(",:.;)", line[name - 1]))
             name--;
         const char *mark = memchr(line, '_', name) ? "`" : "";
         clean_format(&out, FORM_PAGE, "%-s%.*s%-s%.*s", mark, (int)name, line, mark,
