@@ -483,7 +483,7 @@ const cli_command command_choose = {
         "Measures the shapes as lnbench run --shapes does, with fewer conformance tests and\n"
         "one convention (about 10 s a shape), and stores the run. The answer names the\n"
         "recommended call and, in brackets, the kernel behind it; if that has no proven bound,\n"
-        "the fastest kernel that has one; and the fastest kernel of all, with its gain and\n"
+        "also the fastest call that has one; and the fastest kernel of all, with its gain and\n"
         "where it fails. --stored answers from the latest run that timed the shape, and says\n"
         "when and on which machine that was.\n"
         "Exit code: 0 fine; 2 usage; 3 the speeds are too noisy to say which kernel is\n"

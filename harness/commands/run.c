@@ -367,10 +367,10 @@ const cli_command command_run = {
     .summary = "Measures and judges kernels, stores every result and draws charts.",
     .details =
         "Speed is measured on normal rows (or --time-on), under the first convention. Up to\n"
-        "18 rows of each shape are judged, on every input and under every convention; a file\n"
+        "18 rows of each shape are judged, on the plan's inputs and conventions; a file\n"
         "is judged at its own size. Kernels without a proven bound (plugins, peers, the\n"
-        "library's calls) go through the conformance tests too. With --only, lnbench\n"
-        "recommends no kernel; with --conformance no, no plugin and no library call.\n"
+        "library's calls) go through the conformance tests too. With --only, no\n"
+        "kernel is recommended; with --conformance no, plugins and library calls are not.\n"
         "Exit code: 0 fine; 2 usage; 3 the speeds are too noisy to say which kernel is\n"
         "fastest; 5 a kernel is inaccurate; 6 a kernel crashed, hung or broke its contract; 7\n"
         "a file, the environment or a chart failed, or a case has no result; 130 interrupted\n"

@@ -64,7 +64,7 @@ typedef struct speed_figures {
     double time_ns, time_lo_ns, time_hi_ns; /* median of a call and its 95 % bootstrap interval */
     double gbps;                            /* bytes of x read and y written / median time */
     double copy_ratio, copy_ratio_lo,
-        copy_ratio_hi;           /* time of the copy / time of the kernel, paired by process */
+        copy_ratio_hi;           /* time of the copy / time of the kernel, of the same rounds */
     double cycles, instructions; /* the fewest of any call; NaN: not counted */
     unsigned repetitions, processes;
 } speed_figures;

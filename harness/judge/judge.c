@@ -516,13 +516,27 @@ bool judge_classes_match(const judge_block *block, size_t row, const void *y, si
     return true;
 }
 
+/* Whether column i has the right class, or y may pass the largest number on its way to one that is finite: an infinity
+ * of the right sign, or the NaN of two infinities, is a limit of the accumulator's type then. */
+static bool passes_end(const wrong_row *row, const judged_kind *kind, size_t i)
+{
+    static const double ends[] = {
+        [LN_F32] = FLT_MAX, [LN_F64] = DBL_MAX, [LN_BF16] = 0x1.fep+127, [LN_F16] = 65504};
+    const metrics_row *judged = &row->judged;
+    const double given = storage_load(judged->storage, row->y, i), exact = judged->answer->exact[i];
+    if (same_class(storage_load(judged->storage, judged->answer->rounded, i), given))
+        return true;
+    return !isfinite(given) && isfinite(exact) &&
+           (isnan(given) || signbit(given) == signbit(exact)) &&
+           judge_reach(judged, row->judge->values, i) >=
+               (isnan(given) ? 2 : 1) * ends[kind->accumulator];
+}
+
 /* A row without a claim: what any order of summation and the textbook explain. Where they explain
  * anything (sums may overflow, or nothing is left of the variance), a wrong class is a limit of the
  * types; a row with a NaN or an infinity in it has no such excuse. */
 static void judge_unclaimed(wrong_row *row, const judged_kind *kind, row_findings *findings)
 {
-    static const double ends[] = {
-        [LN_F32] = FLT_MAX, [LN_F64] = DBL_MAX, [LN_BF16] = 0x1.fep+127, [LN_F16] = 65504};
     const row_limits *limits = row->limits;
     const metrics_row *judged = &row->judged;
     const bool known = limits_tell(limits), special = !isfinite(judged->answer->facts.max_abs);
@@ -547,14 +561,9 @@ static void judge_unclaimed(wrong_row *row, const judged_kind *kind, row_finding
             find_inaccuracy(row, findings);
     } else if (!(isfinite(limits->order_ulp) &&
                  ln_bound_holds(&limits->order.bound, judged, row->y, &worst))) {
-        /* y may pass the largest number on its way to one that is finite: an infinity of the right sign, or the NaN of
-         * two infinities, is a limit of the accumulator's type then. */
-        const double given = storage_load(judged->storage, row->y, column);
-        const double exact = judged->answer->exact[column];
-        const bool passes = !isfinite(given) && isfinite(exact) &&
-                            (isnan(given) || signbit(given) == signbit(exact)) &&
-                            judge_reach(judged, row->judge->values, column) >=
-                                (isnan(given) ? 2 : 1) * ends[kind->accumulator];
+        bool passes = true;
+        for (size_t i = column; passes && i < judged->hidden; i++)
+            passes = passes_end(row, kind, i);
         find_wrong_class(row, column, excused || passes, findings);
     }
 }

@@ -1,6 +1,6 @@
 -- What the tables say, for lnbench and for every other program: each answer of lnbench is asked here.
 -- Plain joins and correlated subqueries, so that a condition on the run, however it is put, becomes a
--- search of an index: store_many_test counts the steps.
+-- search of an index: many_runs_test counts the steps.
 
 -- A row a judged case.
 CREATE VIEW judged AS

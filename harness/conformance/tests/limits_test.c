@@ -410,9 +410,9 @@ TEST(only_constant_rows_are_undefined)
     }
 }
 
-/* Whether a wrong element counts as a limit of the type, in a row about 0.05 with deviations of 1,
- * whose output is beta + gamma or beta - gamma. */
-static bool is_excused(float gamma_size, float beta_size, float wrong)
+/* Whether `count` wrong elements count as a limit of the type, in a row about 0.05 with deviations of 1, whose output is
+ * beta + gamma or beta - gamma; gamma and beta are so large at the first element alone. */
+static bool is_excused(float gamma_size, float beta_size, float wrong, size_t count)
 {
     enum { HIDDEN = 64 };
     float x[HIDDEN], gamma[HIDDEN], beta[HIDDEN], y[HIDDEN];
@@ -423,14 +423,16 @@ static bool is_excused(float gamma_size, float beta_size, float wrong)
     judge_block block;
     for (size_t i = 0; i < HIDDEN; i++) {
         x[i] = i % 2 ? -0.95F : 1.05F;
-        gamma[i] = gamma_size;
-        beta[i] = beta_size;
+        gamma[i] = i == 0 ? gamma_size : 1;
+        beta[i] = i == 0 ? beta_size : 0;
     }
     block_from(judge, &block, &torch, LN_F32, LN_F32, 1, HIDDEN, x, NULL, gamma, beta);
     judged_kind kind = judged_kind_unknown(&block);
     judge_reserve(judge, &block);
     memcpy(y, block.results[0].rounded, sizeof y);
-    y[0] = wrong; /* there x s is 1.05 gamma, and x and the mean together reach 1.1 gamma */
+    for (size_t i = 0; i < count; i++)
+        y[i] =
+            wrong; /* at the first, x s is 1.05 gamma, and x and the mean together reach 1.1 gamma */
     judge_row(judge, &block, y, 0, &kind, &findings);
     judge_block_free(&block);
     judge_destroy(judge);
@@ -440,12 +442,14 @@ static bool is_excused(float gamma_size, float beta_size, float wrong)
 
 TEST(an_infinity_on_the_way_is_a_limit_near_the_end_alone)
 {
-    assert_true(is_excused(3.35e38F, 0, INFINITY));
-    assert_false(is_excused(3.35e38F, 0, -INFINITY));
-    assert_false(is_excused(3.35e38F, 0, NAN)); /* which takes two infinities */
-    assert_true(is_excused(3.35e38F, -3.35e38F, NAN));
-    assert_false(is_excused(3e38F, 0, INFINITY));
-    assert_false(is_excused(1, 0, INFINITY));
+    assert_true(is_excused(3.35e38F, 0, INFINITY, 1));
+    assert_false(is_excused(3.35e38F, 0, -INFINITY, 1));
+    assert_false(is_excused(3.35e38F, 0, NAN, 1)); /* which takes two infinities */
+    assert_true(is_excused(3.35e38F, -3.35e38F, NAN, 1));
+    assert_false(is_excused(3.35e38F, -3.35e38F, NAN, 2));
+    assert_false(is_excused(3.35e38F, 0, INFINITY, 2));
+    assert_false(is_excused(3e38F, 0, INFINITY, 1));
+    assert_false(is_excused(1, 0, INFINITY, 1));
 }
 
 /* ---- positions ---- */

@@ -97,16 +97,15 @@ static bool growth_is_little(growth_watch *watch)
 /* Looks a last time, at the memory too that each call kept. */
 static bool growth_end(growth_watch *watch)
 {
-    enum { LEAST = 1 << 20, LEAST_A_CALL = 8 };
+    enum { LEAST = 1 << 20 };
     if (watch->begun.threads == 0)
         return true;
     if (!growth_is_little(watch))
         return false;
     const size_t before = watch->settled.resident, now = watch->now.resident;
     const size_t kept = before > 0 && now > before + LEAST ? now - before : 0;
-    return kept <= LEAST_A_CALL * watch->calls ||
-           order_fails(VERDICT_STATE_CHANGED, "each call keeps %.0f bytes of memory",
-                       (double)kept / (double)watch->calls);
+    return kept == 0 || order_fails(VERDICT_STATE_CHANGED, "each call keeps %.0f bytes of memory",
+                                    (double)kept / (double)watch->calls);
 }
 
 /* ---- calls ---- */
