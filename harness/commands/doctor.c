@@ -105,7 +105,7 @@ static void store_and_print(const run_comparison *comparison, const char *databa
         FOR_PEOPLE("shape"),
         FOR_PROGRAMS("rows"),
         FOR_PROGRAMS("hidden"),
-        {"smallest change seen", "smallest", .format = "%.2g", .unit = "%"},
+        {"smallest change seen", "smallest", .format = "%.3g", .unit = "%"},
         COLUMN("processes", "processes"),
     };
     double smallest[REGIMES] = {NAN, NAN, NAN, NAN};
