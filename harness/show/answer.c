@@ -728,7 +728,8 @@ static void add_basis(const run_answer *answer, text_buffer *out)
         text_format(out, " and %zu conformance test%s of each library call, plugin and peer", tests,
                     tests == 1 ? "" : "s");
     clean_format(out, FORM_LINE, " (%s plan)", answer->view->run.plan);
-    text_add(out, provisional ? "; without --shapes, the default plan has ten times as many.\n" : ".\n");
+    text_add(out,
+             provisional ? "; without --shapes, the default plan has ten times as many.\n" : ".\n");
 }
 
 void answer_sentences(const run_answer *answer, text_buffer *out)
