@@ -165,7 +165,7 @@ static void try_sizes(narrowing *in, size_t hidden, char *text, size_t size)
                  lists[0]);
 }
 
-/* The problem without anything out of the ordinary; under a convention that the kernel takes. */
+/* The problem with every setting at its default; under a convention that the kernel takes. */
 static verdict_kind ask_plain(narrowing *in, bool *same)
 {
     size_t factors[COVERING_FACTORS], count = list_factors(&in->least, factors);
@@ -289,7 +289,7 @@ void minimize_fault(covering_run *of, const combination *asked, const faults_see
     snprintf(where, sizeof where, "%zux%zu", problem.rows, problem.hidden);
     if (verdict->kind != VERDICT_TIMEOUT) /* each question would take as long */
         ask_combination(&in, in.least, &same);
-    if (!same) { /* what is out of the ordinary, in all that were wrong, before what was said without it */
+    if (!same) { /* the settings that all wrong problems share come before what was said without them */
         const char *detail = strstr(verdict->detail, ": ");
         combination_describe(&in.least, seen->factors, words, sizeof words);
         verdict_say(verdict, "%s, %s%s: %s%s", where, words,
