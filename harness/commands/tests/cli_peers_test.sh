@@ -34,10 +34,11 @@ fi
 accepted "list plugins" 0 list plugins
 peers=()
 patterns=() # of the peers that are there, and their types: what no kernel has is refused
-types=f32,bf16
+types=f32
 if [ -e "$libraries/peers/onednn.so" ]; then
     peers+=(onednn_f32 onednn_call_f32 onednn_bf16_param_f32)
     patterns+=('onednn*')
+    types=f32,bf16
     check "oneDNN's version" has out '^onednn +3 +oneDNN (2\.[0-9.]+ \(20[0-9]+\)|3\.[0-9.]+) '
 fi
 if [ -e "$libraries/peers/pytorch.so" ]; then
@@ -54,6 +55,7 @@ fi
 if [ -e "$libraries/peers/zendnn.so" ]; then
     peers+=(zendnn_f32 zendnn_bf16_param_f32)
     patterns+=('zendnn*')
+    [ $types != f32 ] || types=f32,bf16
     check "ZenDNN's version" has out '^zendnn +2 +ZenDNN 6\.[0-9.]+ '
 fi
 check "a peer is there" test "${#peers[@]}" -gt 0
