@@ -17,7 +17,8 @@ CREATE TEMP TABLE chart_segments AS
     GROUP BY number, segment, median ORDER BY number, segment;
 CREATE TEMP TABLE chart_changes AS
     SELECT series, x0 AS x, before AS "from", median AS "to"
-    FROM (SELECT *, lag(median) OVER (PARTITION BY series ORDER BY x0) AS before FROM chart_segments) WHERE before IS NOT NULL ORDER BY series, x0;
+    FROM (SELECT *, lag(median) OVER (PARTITION BY series ORDER BY x0) AS before FROM chart_segments)
+    WHERE before IS NOT NULL ORDER BY series, x0;
 CREATE TEMP TABLE chart_ticks AS
     SELECT x, substr("commit", 1, 7) AS label FROM ticks
     WHERE (x - 1) % (((SELECT count(*) FROM ticks) + 9) / 10) = 0;

@@ -516,9 +516,9 @@ bool judge_classes_match(const judge_block *block, size_t row, const void *y, si
     return true;
 }
 
-/* Whether column i has the right class, or y may pass the largest number on its way to one that is finite: an infinity
- * of the right sign, or the NaN of two infinities, is a limit of the accumulator's type then. */
-static bool passes_end(const wrong_row *row, const judged_kind *kind, size_t i)
+/* Whether column i has the right class, or an excuse: where y may pass the largest number on its way to one that is
+ * finite, an infinity of the right sign and the NaN of two infinities are limits of the accumulator's type. */
+static bool class_is_excused(const wrong_row *row, const judged_kind *kind, size_t i)
 {
     static const double ends[] = {
         [LN_F32] = FLT_MAX, [LN_F64] = DBL_MAX, [LN_BF16] = 0x1.fep+127, [LN_F16] = 65504};
@@ -561,10 +561,10 @@ static void judge_unclaimed(wrong_row *row, const judged_kind *kind, row_finding
             find_inaccuracy(row, findings);
     } else if (!(isfinite(limits->order_ulp) &&
                  ln_bound_holds(&limits->order.bound, judged, row->y, &worst))) {
-        bool passes = true;
-        for (size_t i = column; passes && i < judged->hidden; i++)
-            passes = passes_end(row, kind, i);
-        find_wrong_class(row, column, excused || passes, findings);
+        bool all_excused = true;
+        for (size_t i = column; all_excused && i < judged->hidden; i++)
+            all_excused = class_is_excused(row, kind, i);
+        find_wrong_class(row, column, excused || all_excused, findings);
     }
 }
 

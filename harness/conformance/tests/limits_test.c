@@ -206,8 +206,8 @@ TEST(no_honest_order_is_alarmed)
                 closest_order = fmax(closest_order, worst);
                 closest_row =
                     fmax(closest_row, limits_error(&made->row, output.y) / limits.row_ulp);
-                for (int of = ROLE_MEAN; of <= ROLE_RSTD; of += ROLE_RSTD - ROLE_MEAN)
-                    closest = fmax(closest, output.off[of] / limits.statistics[of]);
+                closest = fmax(closest, output.off[ROLE_MEAN] / limits.statistics[ROLE_MEAN]);
+                closest = fmax(closest, output.off[ROLE_RSTD] / limits.statistics[ROLE_RSTD]);
             }
         }
     print_message("%lu rows judged, %lu of them told, %lu at a limit; of what is allowed at most "
