@@ -1,9 +1,8 @@
 /* lnbench replay: a stored worst case or failures, or a file of adversarial rows, bit for bit; and report
  * --verify, which does the same with every error of a run, in several lanes, and draws its page again.
  *
- * A stored case is made anew from its seed: its rows by their input, a conformance test by its task. Where the rows are
- * no longer the same, such as those of a file that was changed, the worst of them, which the store keeps, runs alone.
- * Bits, every figure and the verdict have to be those of then. */
+ * A stored case is made anew from its seed: its rows by their input, a conformance test by its task. Bits, every figure
+ * and the verdict have to be those of then. */
 #include "base/arena.h"
 #include "base/program.h"
 #include "base/output.h"
@@ -38,11 +37,10 @@ typedef struct replay_side {
 
 typedef struct replay_result {
     replay_side then, now;
-    bool whole; /* the case was made anew from its seed, all rows; else the stored rows alone ran */
-    bool alone; /* a row without the others of its case: the verdict may have been theirs */
+    bool whole; /* the case was made anew from its seed, all rows; else the rows of a file ran */
     bool same_bits, same_error, same_verdict;
     bool reproduces; /* all three, as far as they were stored */
-    char note[256];  /* why not whole, or why it cannot be run; or "" */
+    char note[256];  /* which figure differs, or why it cannot be run; or "" */
 } replay_result;
 
 /* A judge with the rows and answers of the case before, for the next case on the same rows. */
@@ -76,8 +74,8 @@ static replay_side side_of(const case_verdict *verdict, const ln_metrics *metric
     return side;
 }
 
-/* Every figure of a whole case, of which the note names one that tables do not show; of rows without the others,
- * the worst element. */
+/* Every figure of a whole case, of which the note names one that tables do not show; of an adversarial row, the worst
+ * element. */
 static void compare_sides(replay_result *result)
 {
     const ln_metrics *then = &result->then.metrics, *now = &result->now.metrics;
@@ -97,8 +95,8 @@ static void compare_sides(replay_result *result)
     result->same_bits = result->then.hash == result->now.hash;
     result->same_error = fine;
     result->same_verdict = result->then.verdict.kind == result->now.verdict.kind;
-    result->reproduces = (result->same_bits || !result->then.hash) && result->same_error &&
-                         (result->same_verdict || result->alone);
+    result->reproduces =
+        (result->same_bits || !result->then.hash) && result->same_error && result->same_verdict;
 }
 
 /* As a run judges. */
@@ -166,84 +164,41 @@ static void replayer_forget(replayer *own)
 
 /* ---- rows ---- */
 
-/* Whether what was kept is a row, and parameters, of the kernel's types. */
-static bool fits(const stored_worst *stored, const kernel_entry *kernel, const operation_call *row)
+/* Makes the block of the case, as its input, seed and shape give it today. False: its input is gone, such as a file;
+ * the note says which. */
+static bool regenerate(replayer *own, const kernel_entry *kernel, const case_key *key,
+                       bool is_timed, replay_result *result)
 {
-    const operation *what = operations[row->operation];
-    bool fine = stored != NULL;
-    for (size_t i = 0; fine && i < what->count; i++) {
-        const tensor_role *role = &what->roles[i];
-        role_extent extent = role_extent_of(role, &row->problem, kernel->facts.accumulator);
-        bool there = role_is_kept(role) && role_is_needed(role, &row->problem.convention);
-        fine = stored->inputs[i].bytes == (there ? extent_bytes(&extent) : 0);
-    }
-    return fine;
-}
-
-/* Makes the block of the case, given a call of one row, as its input, seed and shape give it today. False: its
- * input is gone, such as a file, or its worst row is not the one that was kept; the note says which. */
-static bool regenerate(replayer *own, const kernel_entry *kernel, const stored_case *judged,
-                       const stored_worst *stored, operation_call row, replay_result *result)
-{
-    const case_key *key = &judged->key;
-    const size_t worst = judged->metrics.worst_row,
-                 row_bytes = key->hidden * dtype_size(key->dtype);
-    bool is_same = !stored || fits(stored, kernel, &row);
-    if (!own->of.input[0]) {
-        die_catcher caught = {0};
-        row.problem.rows =
-            judged->repetition_count ? key->rows : distinct_rows(key->input, key->rows);
-        die_caught_by = &caught;
-        if (setjmp(caught.place) == 0)
-            judge_block_generate(own->judge, &own->block, row, key->input, NULL, 0);
-        die_caught_by = NULL;
-        if (caught.error.code != EXIT_CODE_FINE) {
-            snprintf(result->note, sizeof result->note, "the stored row alone: %.120s",
-                     caught.error.message);
-            return false;
-        }
-        judge_block_repeat(&own->block, key->rows);
-        own->of = *key;
-    }
-    if (!stored || !stored->inputs[ROLE_X].bits || worst >= own->block.rows)
+    operation_call call =
+        call_dense(&own->convention, kernel->facts.storage, kernel->facts.param,
+                   is_timed ? key->rows : distinct_rows(key->input, key->rows), key->hidden);
+    die_catcher caught = {0};
+    if (own->of.input[0])
         return true;
-    for (size_t i = 0; is_same && i < ROLES_MOST; i++) {
-        const stored_tensor *then = &stored->inputs[i];
-        const char *now = own->block.inputs[i];
-        is_same = !then->bits || !now ||
-                  memcmp(then->bits, i == ROLE_X ? now + worst * row_bytes : now, then->bytes) == 0;
-    }
-    if (!is_same)
-        snprintf(result->note, sizeof result->note,
-                 "the stored row alone: this input has other bits now");
-    return is_same;
-}
-
-/* Rows of an input: all of them if they can be made again, else the stored row alone. */
-static bool replay_rows(replayer *own, const kernel_entry *kernel, const stored_case *judged,
-                        const stored_worst *stored, replay_result *result)
-{
-    operation_call row = call_dense(&own->convention, kernel->facts.storage, kernel->facts.param, 1,
-                                    judged->key.hidden);
-    result->whole = regenerate(own, kernel, judged, stored, row, result);
-    if (result->whole) {
-        result->then = side_of(&judged->verdict, &judged->metrics, judged->output_hash);
-        judge_again(own->judge, &own->block, kernel, result);
-        return true;
-    }
-    if (!fits(stored, kernel, &row)) {
-        char why[120];
-        snprintf(why, sizeof why, "%.100s", result->note);
-        snprintf(result->note, sizeof result->note,
-                 "its rows cannot be made again, and none was kept (%s)", why);
+    die_caught_by = &caught;
+    if (setjmp(caught.place) == 0)
+        judge_block_generate(own->judge, &own->block, call, key->input, NULL, 0);
+    die_caught_by = NULL;
+    if (caught.error.code != EXIT_CODE_FINE) {
+        snprintf(result->note, sizeof result->note, "its rows cannot be made again: %.180s",
+                 caught.error.message);
         return false;
     }
-    for (size_t i = 0; i < ROLES_MOST; i++)
-        row.inputs[i] = (void *)stored->inputs[i].bits;
-    result->alone = true;
-    result->then = side_of(&judged->verdict, &judged->metrics, stored->y_hash);
-    result->then.metrics.worst_row = 0;
-    judge_rows_again(own->judge, &row, kernel, result);
+    judge_block_repeat(&own->block, key->rows);
+    own->of = *key;
+    return true;
+}
+
+static bool replay_rows(replayer *own, const kernel_entry *kernel, const stored_case *judged,
+                        replay_result *result)
+{
+    if (!regenerate(own, kernel, &judged->key, judged->repetition_count > 0, result))
+        return false;
+    result->then = side_of(&judged->verdict, &judged->metrics, judged->output_hash);
+    judge_again(own->judge, &own->block, kernel, result);
+    if (!result->same_bits && input_is_file(judged->key.input))
+        snprintf(result->note, sizeof result->note, "%.180s may have been changed since",
+                 judged->key.input);
     return true;
 }
 
@@ -311,10 +266,9 @@ static bool replay_check(replayer *own, const kernel_entry *kernel, const stored
     return true;
 }
 
-/* stored: the worst row that was kept; NULL: none was. False: the case cannot be run here, and the note says why,
- * since report --verify goes on with other cases. */
+/* False: the case cannot be run here, and the note says why, since report --verify goes on with other cases. */
 static bool replay_case(replayer *own, const kernel_entry *kernel, const stored_case *judged,
-                        const stored_worst *stored, replay_result *result)
+                        replay_result *result)
 {
     const case_key *key = &judged->key;
     const ln_convention convention = convention_named(key->convention);
@@ -328,7 +282,7 @@ static bool replay_case(replayer *own, const kernel_entry *kernel, const stored_
     own->convention = convention;
     own->of_param = kernel->facts.param;
     return is_check(key->input) ? replay_check(own, kernel, judged, result)
-                                : replay_rows(own, kernel, judged, stored, result);
+                                : replay_rows(own, kernel, judged, result);
 }
 
 /* A row that the kernel does not take any more ends the program: `what` names it. */
@@ -519,18 +473,15 @@ static void replay_store(replay_state *state)
     own.least = options->id > 0;
     for (size_t i = 0; i < wanted.rows; i++) {
         stored_case judged;
-        stored_worst worst;
         char what[96];
         replay_result result;
         store_case(store, table_whole(&wanted, i, "case_id"), &judged);
         const case_key *key = &judged.key;
         const kernel_entry *kernel = kernel_then(state, key->kernel);
-        bool has = store_worst(store, &judged, &worst);
         snprintf(what, sizeof what, "case %lld: %.60s", (long long)judged.id, key->input);
-        if (!replay_case(&own, kernel, &judged, has ? &worst : NULL, &result))
+        if (!replay_case(&own, kernel, &judged, &result))
             die(EXIT_CODE_NOT_COMPARABLE, "%s: %s", what, result.note);
         note_result(state, kernel, what, key->convention, key->hidden, &result);
-        stored_worst_free(&worst);
     }
     replayer_forget(&own);
     machine_free(&machine);
@@ -589,7 +540,6 @@ const cli_command command_replay = {
                "all failures, or the rows of a file (lnbench hunt, reference/worst).",
     .details =
         "The input is generated again from its seed, with all its rows and in every placement.\n"
-        "If that is no longer possible, the worst row is run alone; the store keeps it.\n"
         "Exit code: 0 all reproduce (the same bits, error and verdict, whatever the verdict\n"
         "is); 1 a result differs; 2 usage; 4 a kernel is missing or cannot run here; 6 a kernel\n"
         "fails now that did not; 7 a file or the environment failed; 130 interrupted.",
@@ -706,7 +656,7 @@ static void derive(verify_lane *lane, stored_error *own)
     const kernel_entry *kernel = kernel_find(&part->kernels, name);
     if (!kernel)
         snprintf(result.note, sizeof result.note, KERNEL_IS_MISSING, name);
-    else if (!replay_case(&lane->own, kernel, &own->stored, NULL, &result))
+    else if (!replay_case(&lane->own, kernel, &own->stored, &result))
         own->is_derived = false;
     else if (result.now.verdict.kind == VERDICT_UNSUPPORTED)
         verdict_describe(&result.now.verdict, result.note, sizeof result.note);

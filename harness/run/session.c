@@ -306,9 +306,7 @@ typedef struct judge_lane {
 /* What a case has to store, with rows of the lane's block and judge. */
 typedef struct judged_case {
     case_judgement judgement;
-    worst_row worst;
     const judged_row *rows; /* NULL: not stored */
-    bool measured;
 } judged_case;
 
 /* Before another group's block is made; and where the lane waits, since blocks may be large. */
@@ -333,7 +331,6 @@ static void judge_case(judge_lane *lane, judged_case *found)
         if (lane->block_of != group)
             conformance_prepare(lane->judge, group->check, &lane->asked);
         lane->block_of = group;
-        /* It has no one row to keep: its verdict names the shape, which can be run. */
         conformance_examine(lane->judge, &lane->asked, kernel, judgement);
         return;
     }
@@ -347,21 +344,13 @@ static void judge_case(judge_lane *lane, judged_case *found)
     lane->block_of = group;
     judge_kernel(lane->judge, &lane->block, kernel, judgement);
     judge_promise(&lane->block, kernel, lane->key.input, judgement);
-    found->measured = judgement->metrics.elements > 0;
-    if (found->measured)
-        found->worst = worst_row_of(&lane->block, judgement->metrics.worst_row, judgement,
-                                    lane->key.kernel, lane->key.convention);
     found->rows = is_swept ? judgement->by_row : NULL;
 }
 
-/* With its rows, and its worst row and what went with it; a very long one is made anew from its seed when it is
- * wanted. */
+/* With its rows. */
 static void put_case(run_session *session, const case_key *key, const judged_case *found,
                      size_t rows)
 {
-    enum { MOST_BYTES = 1 << 20 };
-    const worst_row *worst = &found->worst;
-    stored_worst kept = {.y_hash = worst->y_hash};
     store_together(session->store);
     for (size_t row = 0; found->rows && row < rows; row++) {
         const judged_row *judged = &found->rows[row];
@@ -375,11 +364,6 @@ static void put_case(run_session *session, const case_key *key, const judged_cas
         store_put_row(session->store, session->run, key, &put);
     }
     session_put(session, key, &found->judgement);
-    for (size_t i = 0; found->measured && i < operations[key->operation]->count; i++)
-        if (worst->inputs[i] && worst->hidden * dtype_size(worst->storage) <= MOST_BYTES)
-            kept.inputs[i] = (stored_tensor){worst->inputs[i], worst_row_bytes(worst, i)};
-    if (found->measured)
-        store_put_worst(session->store, session->run, key, &kept);
     store_together_leave(session->store);
 }
 

@@ -20,11 +20,4 @@ INSERT OR IGNORE INTO main.inputs (name) SELECT name FROM f.inputs WHERE id IN (
 INSERT INTO main.cases SELECT moved.own, cell, inputs.id, requested
     FROM moved CROSS JOIN f.inputs AS i ON i.id = input_id JOIN main.inputs ON inputs.name = i.name;
 INSERT INTO main.finished_processes SELECT own, process FROM came CROSS JOIN f.finished_processes ON run = id;
-CREATE TEMP TABLE worst AS SELECT own, w.* FROM moved CROSS JOIN f.worst_rows AS w ON case_id = old;
-INSERT OR IGNORE INTO main.tensors (hash, bits) SELECT hash, bits FROM f.tensors
-    WHERE id IN (SELECT x FROM worst UNION SELECT gamma FROM worst UNION SELECT beta FROM worst);
-INSERT INTO main.worst_rows SELECT own, y_hash,
-        (SELECT t.id FROM f.tensors AS s JOIN main.tensors AS t ON t.hash = s.hash WHERE s.id = x),
-        (SELECT t.id FROM f.tensors AS s JOIN main.tensors AS t ON t.hash = s.hash WHERE s.id = gamma),
-        (SELECT t.id FROM f.tensors AS s JOIN main.tensors AS t ON t.hash = s.hash WHERE s.id = beta) FROM worst;
-DROP TABLE temp.behind; DROP TABLE temp.worst;
+DROP TABLE temp.behind;

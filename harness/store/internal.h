@@ -16,7 +16,7 @@
 
 enum {
     STORE_BUSY_MS = 10000,
-    STORE_LENGTH_MOST = 16 << 20, /* of a whole row, as SQLite counts: tensors has rows of 1 MiB */
+    STORE_LENGTH_MOST = 16 << 20, /* of a whole row, as SQLite counts */
 };
 #define STORE_IS_DAMAGED                                                                           \
     "the database is damaged (%s): save what can be saved with 'sqlite3 %s .recover', or name "    \

@@ -36,18 +36,10 @@ static void execute(result_store *store, const char *sql, const char *file)
     die(EXIT_CODE_ENVIRONMENT, "%s: its runs cannot be taken: %s", file, message);
 }
 
-static void hash_of_bits(sqlite3_context *context, int count, sqlite3_value **values)
-{
-    (void)count;
-    const void *bits = sqlite3_value_blob(values[0]);
-    uint64_t hash = hash_bytes(HASH_START, bits, (size_t)sqlite3_value_bytes(values[0]));
-    sqlite3_result_int64(context, (int64_t)hash);
-}
-
 /* Numbers are added to those of the store, import after import. */
 #define NUMBER_MOST (INT64_C(1) << 40)
 
-/* What a file must be before its runs are taken. Bits under the hash of others would become the rows of other runs. */
+/* What a file must be before its runs are taken. */
 static void check_rows(const char *path)
 {
     result_store *file = store_open(path, STORE_READ);
@@ -58,12 +50,6 @@ static void check_rows(const char *path)
     if (store_next(file, dangling))
         die(EXIT_CODE_ENVIRONMENT, "%s: has rows of no run: ask for the file again", path);
     sqlite3_finalize(dangling);
-    sqlite3_create_function(file->database, "hash_of", 1,
-                            SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL,
-                            hash_of_bits, NULL, NULL);
-    if (store_number(file, "SELECT count(*) FROM tensors WHERE hash IS NOT hash_of(bits)", "") > 0)
-        die(EXIT_CODE_ENVIRONMENT,
-            "%s: the hash of a tensor does not match its bits: ask for the file again", path);
     if (store_number(file,
                      "SELECT max(id) FROM (SELECT id FROM cells UNION ALL SELECT id FROM cases "
                      "UNION ALL SELECT id FROM kernels)",

@@ -171,23 +171,6 @@ CREATE TABLE finished_processes (
     PRIMARY KEY (run, process)
 ) STRICT, WITHOUT ROWID;
 
--- Bits of a row, of gamma or of beta, in the order of this machine's memory; each only once, whatever
--- number of cases and runs has it. hash: FNV-1a of them.
-CREATE TABLE tensors (
-    id   INTEGER PRIMARY KEY,
-    hash INTEGER NOT NULL UNIQUE,
-    bits BLOB NOT NULL
-) STRICT;
-
--- The worst row of each judged case, so that it can be replayed.
-CREATE TABLE worst_rows (
-    case_id INTEGER PRIMARY KEY REFERENCES cases (id) ON DELETE CASCADE,
-    y_hash  INTEGER NOT NULL,
-    x       INTEGER REFERENCES tensors (id),
-    gamma   INTEGER REFERENCES tensors (id),
-    beta    INTEGER REFERENCES tensors (id)
-) STRICT;
-
 -- What `lnbench doctor --noise` found: the smallest change that is seen on a machine, as a share of the time.
 CREATE TABLE noise (
     machine  TEXT NOT NULL,

@@ -713,76 +713,6 @@ json_t *metrics_json(const ln_metrics *metrics)
     return object;
 }
 
-/* ---- worst rows ---- */
-
-/* The columns of worst_rows are y_hash and the kept inputs in the order of their roles. */
-void store_put_worst(result_store *store, int64_t run, const case_key *key,
-                     const stored_worst *worst)
-{
-    const operation *what = operations[key->operation];
-    uint64_t hashes[ROLES_MOST] = {0};
-    int column = 11;
-    store_begin(store);
-    for (size_t i = 0; i < what->count; i++) {
-        const stored_tensor *tensor = &worst->inputs[i];
-        if (!tensor->bits)
-            continue;
-        hashes[i] = hash_bytes(HASH_START, tensor->bits, tensor->bytes);
-        sqlite3_stmt *statement =
-            store_bound(store, "INSERT OR IGNORE INTO tensors (hash, bits) VALUES (?1, ?2)", "i",
-                        (int64_t)hashes[i]);
-        sqlite3_bind_blob64(statement, 2, tensor->bits, tensor->bytes, SQLITE_STATIC);
-        store_step(store, statement);
-    }
-    sqlite3_stmt *statement = store_keyed(
-        store,
-        "INSERT OR REPLACE INTO worst_rows SELECT cases.id, ?11, (SELECT id FROM tensors WHERE "
-        "hash = ?12), (SELECT id FROM tensors WHERE hash = ?13), (SELECT id FROM tensors WHERE "
-        "hash = ?14) " KEYED_CASES "WHERE " KEY_MATCHES,
-        run, key);
-    sqlite3_bind_int64(statement, column, (int64_t)worst->y_hash);
-    for (size_t i = 0; i < what->count; i++) {
-        column += role_is_kept(&what->roles[i]);
-        if (worst->inputs[i].bits)
-            sqlite3_bind_int64(statement, column, (int64_t)hashes[i]);
-    }
-    store_step(store, statement);
-    store_finish(store);
-}
-
-bool store_worst(result_store *store, const stored_case *judged, stored_worst *worst)
-{
-    const operation *what = operations[judged->key.operation];
-    int column = 1;
-    *worst = (stored_worst){0};
-    sqlite3_stmt *statement =
-        store_bound(store,
-                    "SELECT y_hash, (SELECT bits FROM tensors WHERE id = x), (SELECT bits FROM "
-                    "tensors WHERE id = gamma), (SELECT bits FROM tensors WHERE id = beta) "
-                    "FROM worst_rows WHERE case_id = ?1",
-                    "i", judged->id);
-    if (!store_next(store, statement))
-        return false;
-    worst->y_hash = (uint64_t)sqlite3_column_int64(statement, 0);
-    for (size_t i = 0; i < what->count; i++) {
-        if (!role_is_kept(&what->roles[i]))
-            continue;
-        const void *bits = sqlite3_column_blob(statement, column);
-        size_t size = (size_t)sqlite3_column_bytes(statement, column++);
-        if (bits && size > 0)
-            worst->inputs[i] = (stored_tensor){allocate_copy(bits, size), size};
-    }
-    sqlite3_reset(statement);
-    return true;
-}
-
-void stored_worst_free(stored_worst *worst)
-{
-    for (size_t i = 0; i < ROLES_MOST; i++)
-        free(worst->inputs[i].bits);
-    *worst = (stored_worst){0};
-}
-
 /* ---- looking after a store ---- */
 
 int64_t store_remove_runs(result_store *store, int64_t first, int64_t last)
@@ -790,11 +720,6 @@ int64_t store_remove_runs(result_store *store, int64_t first, int64_t last)
     store_begin(store);
     store_do(store, "DELETE FROM runs WHERE id BETWEEN ?1 AND ?2", "ii", first, last);
     int64_t removed = sqlite3_changes(store->database);
-    store_do(store,
-             "DELETE FROM tensors WHERE id NOT IN (SELECT x FROM worst_rows WHERE x IS NOT NULL "
-             "UNION SELECT gamma FROM worst_rows WHERE gamma IS NOT NULL UNION SELECT beta FROM "
-             "worst_rows WHERE beta IS NOT NULL)",
-             "");
     store_do(store, "DELETE FROM inputs WHERE id NOT IN (SELECT input_id FROM cases)", "");
     store_finish(store);
     store_script(store, "VACUUM; PRAGMA wal_checkpoint(TRUNCATE)");

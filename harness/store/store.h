@@ -126,26 +126,6 @@ void store_put_repetition(result_store *store, int64_t run, const case_key *key,
                           const timed_repetition *repetition);
 /* For a case that could not be timed, store_put_judged() with the same key stores the verdict. */
 
-/* The bits of a tensor; NULL and 0: absent. */
-typedef struct stored_tensor {
-    void *bits;
-    size_t bytes;
-} stored_tensor;
-
-/* The worst row of a case: its inputs for which role_is_kept(), by role. */
-typedef struct stored_worst {
-    uint64_t y_hash; /* FNV-1a of the row's y as timed */
-    stored_tensor inputs[ROLES_MOST];
-} stored_worst;
-
-/* Stores the worst row of a judged case, after store_put_judged(). Bits that another case has are not
- * stored again. */
-void store_put_worst(result_store *store, int64_t run, const case_key *key,
-                     const stored_worst *worst);
-/* Reads the worst row of a case; false: there is none. stored_worst_free() it. */
-bool store_worst(result_store *store, const stored_case *judged, stored_worst *worst);
-void stored_worst_free(stored_worst *worst);
-
 /* One judged row, for curves such as error over kappa. */
 typedef struct stored_row {
     size_t case_index; /* index of its case (judge_run); not stored */

@@ -58,7 +58,6 @@ accepted "eval --json" 0 eval --x x.npy --convention tinyllm --kernel two_pass_f
 check "eval --json: no speed" is "$(value speed out)" null
 
 accepted "export db" 0 export --db a.db --format db --out few.db
-check "export db: worst rows" is "$("$binaries/run_sql" few.db 'SELECT count(*) FROM worst_rows; SELECT count(*) FROM tensors' | xargs)" "4 5"
 refused "export db to standard output" 2 '--format db needs --out FILE' export --db a.db --format db
 ends "export jsonl" 2 export --db a.db --format jsonl
 refused "an unknown format" 2 "invalid --format 'jsn': choose json, tsv, csv, smaller or db" export --db a.db --format jsn

@@ -228,8 +228,6 @@ alter "UPDATE runs SET origin = 'o'" "UPDATE judgements SET verdict = 'splendid'
 refused "bad.db.*"'CHECK constraint failed' import bad.db --db a.db
 alter "UPDATE runs SET origin = 'o'" "UPDATE cases SET cell = 99 WHERE id = 1"
 refused "bad.db.*"'has rows of no run' import bad.db --db a.db
-alter "UPDATE runs SET origin = 'o'" "INSERT INTO tensors (hash, bits) VALUES (1, x'00')"
-refused "bad.db.*"'the hash of a tensor does not match' import bad.db --db a.db
 last=9223372036854775807 # the largest that there is: numbers of the next import would be larger
 alter "UPDATE runs SET origin = 'o'" "UPDATE cells SET id = $last WHERE id = 1" "UPDATE cases SET cell = $last WHERE cell = 1"
 refused "bad.db: a row has too large a number" import bad.db --db a.db

@@ -50,7 +50,6 @@ static void read_run(result_store *store)
     const word_list kernels = {names, 1};
     const recommend_wanted wanted = {
         .run = 1, .at = key, .kernels = &kernels, .budget = 2, .kappa = NAN};
-    stored_worst worst;
     stored_pair pair;
     store_find_unfinished(store, "no such");
     store_latest_run(store);
@@ -64,8 +63,6 @@ static void read_run(result_store *store)
     store_has_accuracy(store, 1, &key);
     stored_cases cases = store_cases(store, 1);
     store_run_of_case(store, cases.cases[0].id);
-    store_worst(store, &cases.cases[0], &worst);
-    stored_worst_free(&worst);
     stored_cases_free(&cases);
     cases = store_timed_cases(store, 1, -1, true);
     stored_cases_free(&cases);

@@ -202,11 +202,6 @@ static void read_everything(result_store *store)
         machine_free(&machine);
         json_decref(store_kernels(store, runs[i].id));
         stored_cases cases = store_cases(store, runs[i].id);
-        for (size_t c = 0; c < cases.count; c++) {
-            stored_worst worst;
-            store_worst(store, &cases.cases[c], &worst);
-            stored_worst_free(&worst);
-        }
         stored_cases_free(&cases);
     }
     free(runs);
@@ -225,8 +220,6 @@ static void write_run(result_store *store)
     const ln_metrics metrics = distinct_metrics();
     const timed_repetition put = {0, 0, 0, 1, 1, 1, NAN, NAN};
     const stored_row row = {0, 1, 2, 1, 0.5, 3, 0, 0};
-    stored_worst worst = {.y_hash = 1};
-    worst.inputs[0] = (stored_tensor){"four", 4};
     strcpy(lost.key.input, "lost");
     int64_t run = store_begin_run(store, &info);
     store_put_requested(store, run, &asked);
@@ -234,7 +227,6 @@ static void write_run(result_store *store)
     store_put_kernel(store, run, json_pack("{s:s}", "name", asked.key.kernel));
     put_accuracy(store, run, &asked.key, &verdict, &metrics, 1);
     store_put_row(store, run, &asked.key, &row);
-    store_put_worst(store, run, &asked.key, &worst);
     store_put_repetition(store, run, &asked.key, &put);
     store_end_process(store, run, put.process);
 }
@@ -267,7 +259,7 @@ TEST_IN_SCRATCH(test_strange_schemas)
         {"no such module", "no such module",
          INSTEAD_OF("facts", "VIRTUAL TABLE facts USING fts5(a)")},
         {NULL, NULL, "DROP VIEW judged; CREATE TABLE judged (a); DROP VIEW missing"},
-        {"no such table", "no such table", "DROP TABLE tensors"},
+        {"no such table", "no such table", "DROP TABLE finished_processes"},
         {NULL, "has 7 columns", EDIT("judged_rows", "mean_error    REAL,", "")},
         {"a text or a row of more", "has 8 columns",
          "ALTER TABLE repetitions DROP COLUMN cpu_ns; ALTER TABLE repetitions ADD "

@@ -11,7 +11,6 @@ enum { MOST_BYTES = 1 << 16 };
 /* A run with a row of each table. */
 static void fill(result_store *store)
 {
-    static unsigned char bits[32];
     machine_fact facts[] = {{"cpu_model", "x"}, {"l2_bytes", "1048576"}};
     const machine_facts machine = {.facts = facts, .count = 2};
     const run_info info = {"lnbench run", "quick", "abc", 1, &machine, "run", "", 27, 26};
@@ -28,9 +27,6 @@ static void fill(result_store *store)
                           .bound_row_ulp = 8,
                           .hashed = true,
                           .output_hash = 1};
-    stored_worst worst = {.y_hash = 2};
-    for (int i = 0; i < 3; i++)
-        worst.inputs[i] = (stored_tensor){bits, sizeof bits - 4 * (size_t)i};
     judged.metrics.elements = 16;
     judged.metrics.row_ulp_max = 0.75;
     judged.metrics.ulp_histogram[3] = 16;
@@ -45,7 +41,6 @@ static void fill(result_store *store)
                      json_pack("{s:s, s:s, s:s}", "name", judged.key.kernel, "isa", "scalar",
                                "role", "textbook"));
     store_put_judged(store, run, &judged);
-    store_put_worst(store, run, &judged.key, &worst);
     store_put_row(store, run, &judged.key, &row);
     store_put_repetition(store, run, &judged.key, &timed);
     store_put_repetition(store, run, &copy, &timed);
