@@ -126,17 +126,28 @@ static void *row_at(const operation_call *raw, size_t role, size_t row)
     return (char *)raw->inputs[role] + row * raw->problem.hidden * dtype_size(raw->problem.storage);
 }
 
+/* The rows of which a large tensor consists: those of the block before where that has the same hidden size. */
+static void make_period(const conformance_task *task, uint64_t seed, size_t hidden, arena *memory,
+                        const conformance_block *before, conformance_block *made)
+{
+    if (before && before->period && before->large.hidden == hidden) {
+        made->period = before->period;
+        return;
+    }
+    made->period = arena_new(memory, char, LARGE_PERIOD *hidden *dtype_size(task->storage));
+    input_rows("normal", task->storage, seed, 0, LARGE_PERIOD, hidden, made->period);
+}
+
 /* The block has the rows that are looked at. Where a shape is bare it is under the convention that has no
  * parameters, with the eps of that of the run, if the operation has such a one. */
 static void make_large(row_judge *judge, const conformance_task *task, const struct shape *shape,
-                       arena *memory, conformance_block *made)
+                       arena *memory, const conformance_block *before, conformance_block *made)
 {
     const operation *what = operations[task->convention.operation];
     const size_t hidden = shape->hidden, row_bytes = hidden * dtype_size(task->storage);
     const uint64_t seed = judge->settings.seed;
     ln_convention convention = task->convention;
     size_t rows[LARGE_ROWS];
-    char *period = made->period = arena_new(memory, char, LARGE_PERIOD *row_bytes);
     bool bare = !shape->bare;
     for (size_t number = 0; !bare && number < convention_count(what); number++) {
         ln_convention found = convention_numbered(what, number);
@@ -152,7 +163,8 @@ static void make_large(row_judge *judge, const conformance_task *task, const str
     const size_t count = large_rows(&made->large, seed, rows);
     operation_call raw = call_dense(&convention, task->storage, task->param, count, hidden);
     call_allocate(memory, &raw, shape->all);
-    input_rows("normal", task->storage, seed, 0, LARGE_PERIOD, hidden, period);
+    make_period(task, seed, hidden, memory, before, made);
+    const char *period = made->period;
     input_parameters("normal", &raw, seed);
     for (size_t i = 0; i < count; i++) {
         size_t row = large_row_of_block(&made->large, rows[i]);
@@ -180,7 +192,7 @@ void conformance_prepare(row_judge *judge, const conformance_task *task, conform
             break;
         case CHECK_LARGE:
             if (shape->step > 0) {
-                make_large(judge, task, shape, &made->memory, one);
+                make_large(judge, task, shape, &made->memory, i > 0 ? one - 1 : NULL, one);
                 break;
             }
             call.problem = problem_of(task, i); /* the rows that differ */
