@@ -491,6 +491,15 @@ static size_t count_listed(const run_comparison *comparison, bool markdown, size
                                     : MOST_ROWS;
 }
 
+/* Lines of text are wrapped, those of Markdown are not. */
+static void print_prose(const output_file *out, const char *lines)
+{
+    if (out->format == OUTPUT_MARKDOWN)
+        fputs(lines, out->file);
+    else
+        output_wrapped(out, lines);
+}
+
 /* Text; or Markdown, as a comment: five lines of one pair, few of many. */
 static void print_for_people(arena *memory, const run_comparison *comparison,
                              const output_file *out)
@@ -512,8 +521,10 @@ static void print_for_people(arena *memory, const run_comparison *comparison,
     } else {
         add_conclusion(&head, memory, comparison, room, "\n", "\n");
     }
-    fprintf(file, "%s\n%s", head.bytes, count > 0 ? "\n" : "");
+    text_add(&head, "\n");
+    print_prose(out, head.bytes);
     if (count > 0) {
+        fputc('\n', file);
         relation *rows = pairs_relation(comparison, store_ask(comparison->store,
                                                               PEOPLE_SEE SHOWN
                                                               " WHERE place <= ?1 ORDER BY place",
@@ -532,8 +543,10 @@ static void print_for_people(arena *memory, const run_comparison *comparison,
         print_rows(rows, out);
     }
     add_remarks(&below, memory, comparison, shown, count, bullet);
+    if (below.bytes && (markdown || count > 0))
+        fputc('\n', file);
     if (below.bytes)
-        fprintf(file, "%s%s", markdown || count > 0 ? "\n" : "", below.bytes);
+        print_prose(out, below.bytes);
     text_free(&head);
     text_free(&below);
 }

@@ -126,8 +126,8 @@ done <<TABLE
 0|compared 1, missing 1: b .*only in base|.|K(a, run)|--allow-missing
 4|b .*(other element types in new)|.|K(a, run) K(b, run, .storage = LN_F64)|
 4|b .*(new: not any more)|.|K(a, run) K(b, run, .supports = nothing)|
-4|b .*(2 of 3 inputs: normal, as timed; new: unsupported (few rows only))|.|K(a, run) K(b, run, .supports = few_rows)|--shapes 70x80 --only accuracy --conventions torch --inputs normal
-4|b .*(new, in timing: unsupported (few rows only))|.|K(a, run) K(b, run, .supports = few_rows)|--shapes 2000x768 --only speed --time .1 --kernels b
+4|b .*(2 of 3 inputs: normal, as timed;|.|K(a, run) K(b, run, .supports = few_rows)|--shapes 70x80 --only accuracy --conventions torch --inputs normal
+4|b .*(new, in timing: unsupported (few|.|K(a, run) K(b, run, .supports = few_rows)|--shapes 2000x768 --only speed --time .1 --kernels b
 6|missing 1: b .*(new: fail (crashed: SIGABRT|.|K(a, run) K(b, run, .prepare = fall, .release = release)|
 4|^not comparable: nothing was compared, 2 of 2 missing$|.|K(c, run)|
 4|nothing was compared|.|K(c, run)|--allow-missing
