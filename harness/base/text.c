@@ -223,10 +223,12 @@ size_t word_chosen(const char *option, const char *given, const char *const *wor
 {
     const size_t found = word_find(given, words, count);
     text_buffer all = {0};
+    char meant[MEANT_LENGTH];
     for (size_t i = 0; found == count && i < count; i++)
         text_format(&all, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : " or ", words[i]);
     if (found == count)
-        die(EXIT_CODE_USAGE, "invalid --%s '%.60s': choose %s", option, given, all.bytes);
+        die(EXIT_CODE_USAGE, "invalid --%s '%.60s'%s: choose %s", option, given,
+            did_you_mean(given, words, count, meant), all.bytes);
     return found;
 }
 

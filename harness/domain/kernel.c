@@ -50,12 +50,13 @@ static word_meaning meaning_of(const kernel_list *kernels, const char *word)
  * several. */
 static _Noreturn void die_of_word(const kernel_list *kernels, const char *word, size_t labels)
 {
-    const char *names[1024] = {NULL}, *nearest;
+    const char *names[1024] = {NULL}, *methods[1024] = {NULL}, *nearest;
     text_buffer listed = {0};
     size_t count = 0, shown = 0;
     bool begins = false;
     for (; count < kernels->count && count < sizeof names / sizeof *names; count++) {
         names[count] = kernels->kernels[count].facts.name;
+        methods[count] = kernels->kernels[count].facts.statistics;
         begins |= strncmp(names[count], word, strlen(word)) == 0;
         const bool is_own = strcmp(kernels->kernels[count].source, "builtin") != 0;
         if (shown < 8 && (labels > 0 ? has_label(&kernels->kernels[count], word) : is_own))
@@ -68,6 +69,10 @@ static _Noreturn void die_of_word(const kernel_list *kernels, const char *word, 
             word, labels, listed.bytes, labels > shown ? ", ..." : "", begins ? ", or '" : "",
             begins ? word : "", begins ? "*'" : "");
     nearest = begins ? word : nearest_word(word, names, count);
+    if (!nearest) {
+        nearest = nearest_word(word, methods, count);
+        begins = nearest != NULL;
+    }
     const char *end = !nearest ? "" : begins ? "*'?)" : "'?)";
     die(EXIT_CODE_USAGE,
         "no kernel matches '%.100s'%s%.100s%s: see lnbench list kernels --operation all%s%s", word,
