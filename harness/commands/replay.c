@@ -334,14 +334,21 @@ static relation_value as_side(const replay_side *side)
     return as_json(verdict_json(&side->verdict), verdict_phrase(side->verdict.kind));
 }
 
-/* class: of the kernel's reproducibility, as domain/kernel.h has it. */
+/* A conformance test has problems of many sizes; its key has the numbers of these problems. */
+static size_t hidden_shown(const case_key *key)
+{
+    return is_check(key->input) ? 0 : key->hidden;
+}
+
+/* hidden: 0: several. class: of the kernel's reproducibility, as domain/kernel.h has it. */
 static void add_replayed(relation *rows, const char *what, const char *kernel,
                          const char *convention, size_t hidden, const char *class,
                          const replay_result *result)
 {
-    relation_row(rows, as_text(what), as_text(kernel), as_text(convention), as_count(hidden),
-                 as_side(&result->then), as_figure(result->then.metrics.row_ulp_max),
-                 as_side(&result->now), as_figure(result->now.metrics.row_ulp_max),
+    relation_row(rows, as_text(what), as_text(kernel), as_text(convention),
+                 hidden ? as_count(hidden) : as_text(NULL), as_side(&result->then),
+                 as_figure(result->then.metrics.row_ulp_max), as_side(&result->now),
+                 as_figure(result->now.metrics.row_ulp_max),
                  !result->then.hash ? as_text(NULL)
                                     : as_json(json_boolean(result->same_bits),
                                               result->same_bits ? "the same" : "differ"),
@@ -369,6 +376,7 @@ typedef struct replay_state {
     row_judge *judge;
     relation *rows;
     json_t *descriptors; /* of the stored run; NULL: a file is replayed */
+    int64_t run;         /* 0: a file is replayed */
     size_t count, reproduced, absent;
     bool failed;      /* a kernel, otherwise than then */
     text_buffer said; /* the verdicts with all their words: too long for a table */
@@ -438,7 +446,7 @@ static void replay_file(replay_state *state, const char *path)
     "FROM judged LEFT JOIN accuracies USING (case_id) WHERE run = ?1 AND NOT EXISTS (SELECT 1 "    \
     "FROM repetitions WHERE repetitions.case_id = judged.case_id) "
 
-/* The one case, which names its run too; the failures of the run, or its gravest case, but for checks of old. */
+/* The one case, which names its run too; the failures of the run, or its gravest case. */
 static void replay_store(replay_state *state)
 {
     const replay_options *options = state->options;
@@ -451,22 +459,18 @@ static void replay_store(replay_state *state)
             options->database);
     const stored_run run = store_run(store, id);
     machine_facts machine = store_machine(store, id);
-    text_buffer old = {0};
-    for (size_t i = CHECKS_TODAY; i < CHECK_NAMES; i++)
-        text_format(&old, ",%s,", check_names[i]);
+    state->run = id;
     stored_table wanted =
         store_ask(store,
-                  "SELECT case_id FROM (SELECT case_id " REPLAYABLE
-                  "AND (?2 = case_id OR (?2 = 0 AND NOT instr(?4, ',' || input || ','))) "
+                  "SELECT case_id FROM (SELECT case_id " REPLAYABLE "AND ?2 IN (0, case_id) "
                   "AND (NOT ?3 OR failed) ORDER BY failed DESC, mismatches > 0 DESC, "
                   "row_ulp_max DESC, case_id LIMIT iif(?3, -1, 1)) ORDER BY case_id",
-                  "iiis", id, (int64_t)options->id, (int64_t)options->failures, old.bytes);
-    text_free(&old);
+                  "iii", id, (int64_t)options->id, (int64_t)options->failures);
     if (!options->failures && wanted.rows == 0)
         die(EXIT_CODE_USAGE,
-            "%s: no judged case: a case that was only timed, or is unsupported or missing, cannot "
-            "be replayed",
-            options->database);
+            "run %lld: no judged case: a case that was only timed, or is unsupported or missing, "
+            "cannot be replayed (lnbench list runs)",
+            (long long)id);
     state->descriptors = store_kernels(store, id);
     create_judge(state, run.seed);
     replayer own = replayer_of(state->judge, &run, &machine);
@@ -481,7 +485,7 @@ static void replay_store(replay_state *state)
         snprintf(what, sizeof what, "case %lld: %.60s", (long long)judged.id, key->input);
         if (!replay_case(&own, kernel, &judged, &result))
             die(EXIT_CODE_NOT_COMPARABLE, "%s: %s", what, result.note);
-        note_result(state, kernel, what, key->convention, key->hidden, &result);
+        note_result(state, kernel, what, key->convention, hidden_shown(key), &result);
     }
     replayer_forget(&own);
     machine_free(&machine);
@@ -506,8 +510,9 @@ static exit_code replay(void *context, const cli_call *call)
     relation_print(state.rows, out);
     if (state.said.bytes && (out->format == OUTPUT_TEXT || out->format == OUTPUT_MARKDOWN))
         output_wrapped(out, state.said.bytes);
-    output_line(out, "\n%zu replayed, %zu the same in bits, error and verdict", state.count,
+    output_text(out, "\n%zu replayed, %zu the same in bits, error and verdict", state.count,
                 state.reproduced);
+    output_line(out, state.run ? " (run %lld)" : "", (long long)state.run);
     text_free(&state.said);
     json_decref(state.descriptors);
     judge_destroy(state.judge);
@@ -520,7 +525,8 @@ static exit_code replay(void *context, const cli_call *call)
 }
 
 static const cli_option options[] = {
-    {"run", "N", "stored run (default: the latest)", OPTION_COUNT, offsetof(replay_options, run)},
+    {"run", "N", "stored run (default: the latest of lnbench run)", OPTION_COUNT,
+     offsetof(replay_options, run)},
     {"case", "ID", "replay this case: tables and exported TSV have its number", OPTION_COUNT,
      offsetof(replay_options, id)},
     {"failures", NULL, "replay every failed case", OPTION_FLAG, offsetof(replay_options, failures)},
@@ -788,7 +794,8 @@ exit_code report_verify(const char *file, uint64_t sample, const word_list *plug
         if (!errors[i].is_derived || !errors[i].differs)
             continue;
         snprintf(what, sizeof what, "case %lld: %.60s", (long long)stored->id, stored->key.input);
-        add_replayed(rows, what, stored->key.kernel, stored->key.convention, stored->key.hidden,
+        add_replayed(rows, what, stored->key.kernel, stored->key.convention,
+                     hidden_shown(&stored->key),
                      reproducible_stored(view->kernels, stored->key.kernel), errors[i].differs);
         code = EXIT_CODE_ACCURACY;
         differ++;

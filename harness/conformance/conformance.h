@@ -24,7 +24,7 @@ typedef enum conformance_check {
     CHECK_COMBINATIONS, /* the covering array (problems.h) */
     CHECK_LARGE,        /* rows beyond 2^23, elements beyond 2^32 (worker/protocol.h) */
     CHECK_GROWTH,       /* memory and files that 75,000 calls keep (worker/child/stress.c) */
-    CHECK_COUNT = CHECKS_TODAY,
+    CHECK_COUNT = CHECK_NAMES,
 } conformance_check;
 
 typedef struct conformance_task {

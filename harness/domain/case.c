@@ -92,19 +92,12 @@ bool case_key_beside(const case_key *a, const case_key *b)
            strcmp(a->convention, b->convention) == 0 && strcmp(a->input, b->input) == 0;
 }
 
-const char *const check_names[CHECK_NAMES] = {
-    "",      "combinations", "large", "growth", /* and of earlier runs: */
-    "exact", "calls",        "cells", "sizes",  "batches", "forms", "conventions"};
+const char *const check_names[CHECK_NAMES] = {"", "combinations", "large", "growth"};
 
 bool is_check(const char *input)
 {
     const size_t found = word_find(input, WORDS(check_names));
     return found > 0 && found < CHECK_NAMES;
-}
-
-bool is_check_of_old(const char *input)
-{
-    return word_is_in(input, &check_names[CHECKS_TODAY], CHECK_NAMES - CHECKS_TODAY);
 }
 
 bool case_key_equal(const case_key *a, const case_key *b)

@@ -97,11 +97,10 @@ const char *copy_mark(const char *copy);
 const char *copy_words(const char *copy);
 
 /* In the key of a conformance test, the name of the test replaces that of the input: "combinations", "large", ... The
- * first, "", is no test; those from CHECKS_TODAY on are only in old runs. */
-enum { CHECKS_TODAY = 4, CHECK_NAMES = 11 };
+ * first, "", is no test. */
+enum { CHECK_NAMES = 4 };
 extern const char *const check_names[CHECK_NAMES];
 bool is_check(const char *input);
-bool is_check_of_old(const char *input);
 
 bool case_key_equal(const case_key *a, const case_key *b);
 /* Equal keys have equal hashes. */

@@ -552,9 +552,6 @@ static void compare_case(run_comparison *comparison, const compared_case *both)
         if (compared[TIMED])
             compare_times(comparison, both, &pair);
         comparison_settle(comparison, &pair);
-    } else if (!both->is_in[NEW] && is_check_of_old(found->key.input)) {
-        comparison_set_apart(comparison, APART_NEW, &found->key,
-                             "lnbench has no such check any more");
     } else if (pair.missing) {
         comparison_set_apart(comparison, APART_LOST, &found->key, pair.missing);
     } else if (gained) {

@@ -264,15 +264,10 @@ int64_t store_find_unfinished(result_store *store, const char *plan_hash)
 
 int64_t store_latest_run(result_store *store)
 {
-    return store_number(store, "SELECT max(run) FROM cells", "");
-}
-
-int64_t store_latest_survey(result_store *store)
-{
     return store_number(store,
-                        "SELECT id FROM runs WHERE plan <> 'choose' AND (requested > 0 OR "
-                        "EXISTS (SELECT 1 FROM cells WHERE run = runs.id)) ORDER BY id DESC "
-                        "LIMIT 1",
+                        "SELECT coalesce((SELECT id FROM runs WHERE plan <> 'choose' AND EXISTS "
+                        "(SELECT 1 FROM cells WHERE run = runs.id) ORDER BY id DESC LIMIT 1), "
+                        "(SELECT max(run) FROM cells))",
                         "");
 }
 

@@ -110,11 +110,9 @@ void store_count_requested(result_store *store, int64_t run);
 void store_end_run(result_store *store, int64_t run, run_state state);
 /* The latest run with this plan hash that is not complete or misses cases; 0: there is none. */
 int64_t store_find_unfinished(result_store *store, const char *plan_hash);
-/* The latest run in any state with at least one case, perhaps only requested; 0: there is none. */
+/* The latest run of `lnbench run`, else of `lnbench choose`, in any state with at least one case, perhaps only
+ * requested; 0: there is none. */
 int64_t store_latest_run(result_store *store);
-
-/* The latest run that `lnbench choose` did not make; 0: none. */
-int64_t store_latest_survey(result_store *store);
 
 /* Its descriptor, as `list kernels --json` shows it, which is taken over. */
 void store_put_kernel(result_store *store, int64_t run, json_t *descriptor);

@@ -346,7 +346,7 @@ def make_all():
     write("many", "".join(
         f"INSERT INTO noise VALUES ('{identity}', '{regime}', '2026-03-01T09:00:00Z', 0.00390625);" for regime in ("L1", "L2", "DRAM")))
     shutil.copy("peers.db", "killed.db")
-    sql("killed", """DELETE FROM repetitions WHERE process = 4 OR case_id % 5 = 1; DELETE FROM accuracies WHERE case_id % 7 = 1;
+    sql("killed", """UPDATE inputs SET name = 'combinations' WHERE name = 'batches'; DELETE FROM repetitions WHERE process = 4 OR case_id % 5 = 1; DELETE FROM accuracies WHERE case_id % 7 = 1;
         DELETE FROM judgements WHERE case_id % 7 = 1;
         UPDATE cases SET requested = 1; UPDATE cases SET requested = 3 WHERE cell IN (SELECT id FROM cells WHERE rows <> 18);
         UPDATE cases SET requested = NULL WHERE cell IN (SELECT id FROM cells WHERE kernel LIKE 'copy%');

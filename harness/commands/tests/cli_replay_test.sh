@@ -62,14 +62,6 @@ for kernel in naive.eps_on_wrong_side naive.crash; do
     check "$kernel, another seed: other problems are not the same" has out ' 0 the same in bits'
 done
 
-# A check of old can only be named.
-of_old="$(first all.db naive.crash)"
-"$binaries/run_sql" all.db "UPDATE inputs SET name = 'exact' WHERE name = 'combinations'"
-refused "a check of old" 4 "case $of_old: exact: lnbench has no such check any more \(exact, .*" replay --db all.db --case "$of_old" --plugin "$sabotage"
-run_it replay --db all.db --failures --plugin "$sabotage"
-check "failures: no check of old" has out '^[1-9][0-9]* replayed'
-accepted "the worst case: no check of old" 0 replay --db all.db --plugin "$sabotage"
-
 # A failure that is no longer one does not reproduce: the stored verdict is changed.
 cp r.db changed.db
 one="(SELECT min(case_id) FROM judged WHERE kernel = 'two_pass_f32_scalar')"

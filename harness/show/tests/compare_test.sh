@@ -87,10 +87,6 @@ expect 0 '^not compared: d (only in new)$' $compare all.db gone.db
 expect 4 '^requested 4, compared 3, missing 1: d torch 85x768 hot (only in base)$' $compare gone.db all.db
 expect 0 '3 pairs, .*1 of 4 missing (allowed)$' $compare gone.db all.db --allow-missing
 expect 4 'missing 1: d torch 85x768 hot (only in base);' $compare gone.db all.db --format markdown
-"$build/bin/run_sql" gone.db "INSERT INTO inputs VALUES (2, 'exact');
-    UPDATE cases SET input_id = 2 WHERE cell = (SELECT id FROM cells WHERE kernel = 'd')"
-expect 0 '^not compared: d (lnbench has no such check any more)$' $compare gone.db all.db
-prints '^requested 3, compared 3, missing 0$' "a check of old is not missing"
 make gone kernels='k b c' untimed='b'
 expect 4 'missing 1: b .*(new: no time)' $compare all.db gone.db
 expect 0 '^requested 3, compared 3, missing 0$' $compare all.db gone.db --only accuracy

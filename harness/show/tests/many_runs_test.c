@@ -53,7 +53,6 @@ static void read_run(result_store *store)
     stored_pair pair;
     store_find_unfinished(store, "no such");
     store_latest_run(store);
-    store_latest_survey(store);
     store_run(store, 1);
     machine_facts machine = store_machine(store, 1);
     machine_free(&machine);
