@@ -13,6 +13,7 @@
 #include "domain/operation.h"
 #include "domain/kernel.h"
 #include "domain/case.h"
+#include "inputs/inputs.h"
 #include "judge/judge.h"
 #include "show/report.h"
 #include "store/run_file.h"
