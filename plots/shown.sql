@@ -195,10 +195,16 @@ CREATE TEMP TABLE input_errors AS
 -- The other libraries, in the order of the run.
 CREATE TEMP TABLE peers AS SELECT DISTINCT look, name FROM looks WHERE kind = 8 ORDER BY look;
 
--- For each chart, the command that measures its data again.
+-- For each chart, the command that measures its data again. Kernels are named as in the run's own command.
 CREATE TEMP TABLE again AS
-    WITH run AS (
-        SELECT printf('lnbench run --plan %s --only', plan) AS begin, printf(' --seed %u', seed) AS seed
+    WITH RECURSIVE option (own, rest) AS (
+        SELECT '', command_line || ' --' FROM runs WHERE id = (SELECT run FROM asked)
+        UNION ALL SELECT substr(rest, 1, instr(rest, ' --') - 1), substr(rest, instr(rest, ' --') + 3)
+        FROM option WHERE rest <> ''),
+    run AS (
+        SELECT printf('lnbench run --plan %s --only', iif(plan = 'choose', 'quick', plan)) AS begin,
+               (SELECT coalesce(group_concat(' --' || own, ''), '') FROM option
+                WHERE substr(own, 1, 5) IN ('kerne', 'plugi', 'param')) || printf(' --seed %u', seed) AS seed
         FROM runs WHERE id = (SELECT run FROM asked)),
     speed AS (
         SELECT begin || printf(' speed --conventions %s --dtypes %s', coalesce(convention, judged_convention), types)

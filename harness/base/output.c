@@ -207,9 +207,12 @@ void progress_step(progress_bar *progress, double seconds, const char *what)
     if (!progress->shown || time - progress->drawn < (progress->terminal ? 0.1 : line_seconds))
         return;
     progress->drawn = time;
-    double share = share_done(progress), left = progress_left(progress, time);
+    double share = share_done(progress), seconds_left = progress_left(progress, time);
+    char left[32] = ""; /* when the work takes longer than estimated, the time left is not known */
+    if (seconds_left >= 1)
+        snprintf(left, sizeof left, ", %.0f s left", seconds_left);
     if (!progress->terminal) {
-        output_note("%.0f %%, %.0f s left: %.70s", 100 * share, left, what);
+        output_note("%.0f %%%s: %.70s", 100 * share, left, what);
         return;
     }
     char bar[BAR_WIDTH + 1];
@@ -219,7 +222,7 @@ void progress_step(progress_bar *progress, double seconds, const char *what)
     char shown[71];
     snprintf(shown, sizeof shown, "%s", what);
     text_make_printable(shown, "");
-    fprintf(stderr, "\r\033[K[%s] %3.0f %%  %3.0f s left  %s", bar, 100 * share, left, shown);
+    fprintf(stderr, "\r\033[K[%s] %3.0f %%%s  %s", bar, 100 * share, left, shown);
     fflush(stderr);
 }
 

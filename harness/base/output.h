@@ -76,7 +76,8 @@ void output_json(const output_file *output, json_t *json);
 
 /* Progress on standard error: on a terminal a bar with the current step and the time left, redrawn at most
  * ten times a second; elsewhere a line every ten seconds. The time left follows from the speed so far,
- * and never rises: if the rest is slower than estimated, it stands still. */
+ * and never rises: if the rest is slower than estimated, it stands still, and below a second
+ * it is not shown. */
 
 typedef struct progress_bar {
     bool shown, terminal;

@@ -138,6 +138,17 @@ void text_format(text_buffer *out, const char *format, ...)
     va_end(arguments);
 }
 
+void text_add_shell(text_buffer *out, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "/._-+=,:@%";
+    const char *mark = *word && !word[strspn(word, plain)] ? "" : "'";
+    text_add(out, mark);
+    for (; *word; word++)
+        text_format(out, *word == '\'' ? "'\\%c'" : "%c", *word);
+    text_add(out, mark);
+}
+
 void text_number(text_buffer *out, double value)
 {
     char digits[32];

@@ -25,6 +25,8 @@ void text_add(text_buffer *out, const char *string);
 void text_add_bytes(text_buffer *out, const char *bytes, size_t length);
 void text_format(text_buffer *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_format_list(text_buffer *out, const char *format, va_list arguments);
+/* Appends a word of a command, between quotes if a shell would read it in another way. */
+void text_add_shell(text_buffer *out, const char *word);
 /* Appends the shortest decimal that reads back as the same double, or "nan", "inf", "-inf". */
 void text_number(text_buffer *out, double value);
 void text_free(text_buffer *out);

@@ -294,10 +294,12 @@ static const char *objection(const choice *own, const ranked_kernel *kernel,
 }
 
 /* "Recommended: library_fast_f32 (retry_folded_f32_avx512): 4.21 us [4.18, 4.25], at most 0.6 row ULP on 48 cases",
- * one line for each kernel; behind the first line those that may be as fast. */
+ * one line for each kernel; behind the first line those that may be as fast; and whether the first time is noise. */
 static void add_answer(const choice *own, text_buffer *out)
 {
     char times[4][16], words[ERROR_WORDS], why[OBJECTION_WORDS];
+    const ranked_kernel *named = own->named;
+    const double spread = named ? (named->time_hi_ns - named->time_lo_ns) / 2 / named->time_ns : 0;
     for (size_t i = 0; i < ANSWERS; i++) {
         const ranked_kernel *kernel = own->answers[i];
         size_t others = 0;
@@ -329,6 +331,10 @@ static void add_answer(const choice *own, text_buffer *out)
         else if (others > 0)
             text_add(out, ": no significant difference in speed, and no smaller error.\n");
     }
+    if (spread > SPEED_NOISY)
+        text_format(out,
+                    "! Noisy: the time of %s is uncertain by %.0f %%: lnbench doctor says why.\n",
+                    named->kernel, 100 * spread);
 }
 
 /* Each answer under its shape; which run it is of stands once behind all that share it. */

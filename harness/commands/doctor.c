@@ -108,6 +108,7 @@ static void store_and_print(const run_comparison *comparison, const char *databa
         {"smallest change seen", "smallest", .format = "%.3g", .unit = "%"},
         COLUMN("processes", "processes"),
     };
+    static const double useless = 0.2; /* docs/tracking.md */
     double smallest[REGIMES] = {NAN, NAN, NAN, NAN};
     relation *rows = relation_create(COLUMNS(columns));
     stored_table pairs = store_get_table(comparison->store, "pairs");
@@ -132,6 +133,12 @@ static void store_and_print(const run_comparison *comparison, const char *databa
     store_put_noise(store, &comparison->machine, smallest);
     store_close(store);
     relation_print_in(rows, json_pack("{s:s}", "schema", "lnbench-noise-1"), "noise", out);
+    for (int of = 0; of < REGIMES; of++)
+        if (smallest[of] > useless)
+            output_aside(out,
+                         "compare sees no change below %.0f %% in %s: repeat this on an idle "
+                         "machine, with taskset -c 1, or with --time 300",
+                         100 * smallest[of], regime_names[of]);
 }
 
 /* A database that cannot be written is found before anything is measured. */

@@ -189,8 +189,10 @@ static void read_parameter(eval_state *state, const tensor_request *like, size_t
     if (!is_wanted)
         return;
     if (!path)
-        die(EXIT_CODE_USAGE, "--%s is missing: this convention needs %zu element%s of it", option,
-            length, length == 1 ? "" : "s");
+        die(EXIT_CODE_USAGE,
+            "--%s is missing: this convention needs %zu element%s of it; name a file, or a "
+            "convention without it (lnbench list conventions)",
+            option, length, length == 1 ? "" : "s");
     read_file(&state->memory, what, like, path, file, state->arrays);
     if (!is_gradient && !state->kernel && convention->operation == LN_OPERATION_RMSNORM &&
         dtype_size(array->dtype) < dtype_size(state->param))
@@ -694,14 +696,15 @@ static void print_none(const fingerprint_input *input, const fingerprint_found *
     output_line(out, "none: no candidate (eps up to 1/64) explains y%s",
                 input->gamma || input->beta ? ""
                                             : "; if the black box has gamma or beta, give them");
-    output_line(out, "Rows 0 to %zu rule out every candidate over the last axis", found->last_row);
+    output_text(out, found->last_row ? "Rows 0 to %zu rule" : "Row %zu rules", found->last_row);
+    output_line(out, " out every candidate over the last axis");
     if (input->digits == FINGERPRINT_EXACT && count >= ENOUGH && digits > 0 && digits <= MOST)
         output_line(out, "y looks rounded to %d decimals: add --digits %d", digits, digits);
 }
 
-/* The answer in sentences, and the row that would tell more. */
+/* The answer in sentences, and the row that would tell more; probe: the file that gets it, or NULL. */
 static void print_answer(const fingerprint_input *input, const fingerprint_found *found,
-                         const output_file *out)
+                         const char *probe, const output_file *out)
 {
     const size_t hidden = input->shape[input->dimensions - 1];
     char said[2 * FINGERPRINT_WORDS], form[96];
@@ -726,13 +729,13 @@ static void print_answer(const fingerprint_input *input, const fingerprint_found
                     found->count == 1 ? " explains" : "s explain",
                     found->count == 1 ? ", with any eps of a range" : "");
     if (found->probe != 0)
-        output_text(out,
-                    "A row that alternates between +%.9g and -%.9g%s would %s.\n"
-                    "--probe FILE.npy writes it: append it to x, run your kernel, ask again\n",
-                    (double)found->probe, (double)found->probe,
-                    hidden % 2 ? ", with a 0 at its end," : "",
-                    found->pairs_left == 0 ? "decide whether eps is a usual one"
-                                           : "leave fewer candidates");
+        output_text(
+            out,
+            "A row that alternates between +%.9g and -%.9g%s would %s.\n"
+            "%s: append it to x, run your kernel, ask again\n",
+            (double)found->probe, (double)found->probe, hidden % 2 ? ", with a 0 at its end," : "",
+            found->pairs_left == 0 ? "decide whether eps is a usual one" : "leave fewer candidates",
+            probe ? "The file of --probe holds it" : "--probe FILE.npy writes it");
 }
 
 static int read_digits(uint64_t given, const char *option)
@@ -773,7 +776,7 @@ static exit_code find_and_print(void *context, const cli_call *call)
         input.x_digits = input.digits;
     fingerprint_make(&input, &found);
     const size_t hidden = input.shape[input.dimensions - 1], row_shape[2] = {1, hidden};
-    print_answer(&input, &found, out);
+    print_answer(&input, &found, options->probe, out);
     output_line(out, "%s", "");
     if (found.count > 0 || out->format == OUTPUT_JSON)
         relation_print_in(candidates_relation(&found), found_json(&found, hidden), "candidates",

@@ -198,8 +198,10 @@ exit_code command_run_with(const cli_command *command, int argc, char **argv)
     exit_code code = EXIT_CODE_FINE;
     char *options = allocate_zeroed(1, command->size + 1);
     text_add(&line, "lnbench");
-    for (int i = 0; i < argc; i++)
-        text_format(&line, " %s", argv[i]);
+    for (int i = 0; i < argc; i++) {
+        text_add(&line, " ");
+        text_add_shell(&line, argv[i]);
+    }
     cli_call call = {&operands, line.bytes};
     if (command->defaults)
         memcpy(options, command->defaults, command->size);

@@ -765,6 +765,21 @@ static size_t say_reasons(result_store *store, const stored_error *errors, size_
     return total;
 }
 
+/* Another commit may compute other bits. */
+static void say_commits(const machine_facts *then, const output_file *out)
+{
+    machine_facts here;
+    machine_read(&here);
+    const char *made = machine_fact_value(then, "git_commit"),
+               *verifies = machine_fact_value(&here, "git_commit");
+    if (strcmp(made, verifies) != 0)
+        output_aside(
+            out,
+            "commit %.12s made the run, and commit %.12s verifies it: the bits of two may differ",
+            made, verifies);
+    machine_free(&here);
+}
+
 exit_code report_verify(const char *file, uint64_t sample, const word_list *plugins,
                         const output_file *out, const run_view *view, exit_code code)
 {
@@ -818,6 +833,8 @@ exit_code report_verify(const char *file, uint64_t sample, const word_list *plug
     }
     output_aside(out, "%zu of %zu errors %shold", hold, count,
                  sample == UINT64_MAX ? "" : "of the sample ");
+    if (hold < count)
+        say_commits(&view->machine, out);
     for (size_t i = 0; i < count; i++)
         free(errors[i].differs);
     free(errors);

@@ -25,21 +25,12 @@ void result_check(const result_options *options, const char *database)
         run_find(options->baseline, database);
 }
 
-/* An option with the absolute path of a file, as the shell takes it. */
+/* An option with the absolute path of a file. */
 static void add_path(text_buffer *out, const char *option, const char *path)
 {
     char whole[PATH_MAX];
-    const char *at = realpath(path, whole) ? whole : path;
     text_format(out, " --%s ", option);
-    if (at[strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+")] ==
-        '\0') {
-        text_add(out, at);
-        return;
-    }
-    text_add(out, "'");
-    for (; *at; at++)
-        text_format(out, *at == '\'' ? "'\\%c'" : "%c", *at);
-    text_add(out, "'");
+    text_add_shell(out, realpath(path, whole) ? whole : path);
 }
 
 void result_show(const result_options *options, const run_view *view, const char *database,

@@ -583,8 +583,11 @@ static void add_choice(const run_answer *answer, const answer_row *shown, text_b
         clean_format(out, FORM_LINE, "No kernel is recommended: %s is accurate enough, but %s.\n",
                      shown->kernel, shown->ranked->doubt);
     else
-        text_format(out, "No kernel is recommended: no %s stays within %g row ULP in all cases.\n",
-                    calls ? "library call or plugin" : "kernel", STANDING_ROW_ULP);
+        text_format(
+            out,
+            "No kernel is recommended: no %s stays within %g row ULP in all cases, edge cases "
+            "included.\n",
+            calls ? "library call or plugin" : "kernel", STANDING_ROW_ULP);
     if (shown && shown->at_key) {
         clean_format(out, FORM_LINE, "%s reaches ", shown->kernel);
         add_speed(answer, shown, out);

@@ -336,16 +336,19 @@ static void add_fault(const answer_row *row, const char *name, const stored_case
         text_add(out, "  What the words mean, and where to look: docs/conformance.md\n");
 }
 
-/* A plugin that passes is told so. */
+/* A plugin that does not fail; a check mark would say that it keeps its digits on all rows but edge cases. */
 static void add_pass(const run_answer *answer, const answer_row *row, text_buffer *out)
 {
     char number[ERROR_WORDS];
     const error_sum *all = row->all, *ordinary = &row->standing->errors[SCOPE_ORDINARY];
-    clean_format(out, FORM_LINE, "✓ %s: passes %zu of %zu case%s", row->kernel,
+    const size_t lost = row->standing->errors[SCOPE_ANY].limited;
+    clean_format(out, FORM_LINE, "%s %s: passes %zu of %zu case%s", lost ? "!" : "✓", row->kernel,
                  all->judged - all->limited, all->judged, all->judged == 1 ? "" : "s");
     if (all->limited)
         text_format(out, "; %zu %s type-limited (kernels of %s may lose every digit there)",
                     all->limited, all->limited == 1 ? "is" : "are", dtype_name(answer->dtype));
+    if (lost)
+        text_format(out, ", %zu of them outside edge cases", lost);
     if (ordinary->judged)
         text_format(out, "; at most %s row ULP on ordinary rows",
                     answer_error_words(answer, ordinary, number));

@@ -29,7 +29,7 @@ typedef struct report_chart {
     char footer[400];
     char reason[REASON_LENGTH];
     bool lost; /* gnuplot is there, and failed: the reason says how */
-    char again[512];
+    char again[2048];
 } report_chart;
 
 extern const chart_kind chart_list[];
