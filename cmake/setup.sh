@@ -84,7 +84,8 @@ see_to_packages() {
     say "not installing them: $hindrance"
     [ -z "$optional" ] || printf '%s\n' "optional:" "$command$optional" >&2
     [ -z "$required" ] || printf '%s\n' "needed:" "$command$required" >&2
-    [ -z "$required" ] || [ "$as_root" != sudo ] || exit 7
+    [ -z "$required" ] || [ "$as_root" != sudo ] ||
+        stop "docs/install.md says how to go on without root, or without a network"
 }
 
 # Prints the lines of the table that $purpose needs and whose package is not installed.

@@ -108,7 +108,7 @@ static void store_and_print(const run_comparison *comparison, const char *databa
         {"smallest change seen", "smallest", .format = "%.3g", .unit = "%"},
         COLUMN("processes", "processes"),
     };
-    static const double useless = 0.2; /* docs/tracking.md */
+    static const double useless = 0.2; /* a regression of 20 % is rare */
     double smallest[REGIMES] = {NAN, NAN, NAN, NAN};
     relation *rows = relation_create(COLUMNS(columns));
     stored_table pairs = store_get_table(comparison->store, "pairs");
