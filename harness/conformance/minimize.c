@@ -125,12 +125,12 @@ static void drop_parts(narrowing *in)
     }
 }
 
-/* "; right at hidden 8, 16; wrong at 13". Tried are sizes that loops in steps of 8 and 16 end at or not, a long one,
- * and the neighbours, in rising order. */
+/* "; right at hidden 8, 16; wrong at 13, 29, 45". Tried are sizes that loops in steps of 8 and 16 end at or not, a long
+ * one, and the neighbours, in rising order; then, where only one is known to be wrong, what is 16 and 32 larger. */
 static void try_sizes(narrowing *in, size_t hidden, char *text, size_t size)
 {
     static const size_t usual[] = {8, 13, 16, 31, 64, 257, 1024, 4097, SIZE_MAX};
-    size_t sizes[10], count = 0;
+    size_t sizes[10], count = 0, wrong = hidden, wrong_count = 0;
     char lists[2][64] = {"", ""};
     const narrowing kept = *in;
     narrowing told = *in; /* the size that tells more */
@@ -141,10 +141,14 @@ static void try_sizes(narrowing *in, size_t hidden, char *text, size_t size)
         if (usual[i] != hidden && usual[i] != SIZE_MAX)
             sizes[count++] = usual[i];
     }
-    for (size_t i = 0; i < count && !interrupted(); i++) {
+    for (size_t i = 0; i < count + 2 && !interrupted(); i++) {
         combination tried = kept.least;
+        const bool periodic = i >= count;
+        const size_t own = periodic ? wrong + 16 * (i + 1 - count) : sizes[i];
         bool same;
-        if (!factors_set_hidden(&tried, sizes[i]) || tried.rows * sizes[i] > COMBINATION_ELEMENTS)
+        if (periodic && (wrong_count > 1 || !*lists[1]))
+            break;
+        if (!factors_set_hidden(&tried, own) || tried.rows * own > COMBINATION_ELEMENTS)
             continue;
         verdict_kind kind = ask_combination(in, tried, &same);
         bool right = verdict_is_right(kind);
@@ -153,8 +157,12 @@ static void try_sizes(narrowing *in, size_t hidden, char *text, size_t size)
         if (same && kept.least.levels[0] == 0 &&
             verdict_telling(&in->verdict) > verdict_telling(&told.verdict))
             told = *in;
-        if (right || verdict_is_fault(kind))
-            snprintf(list + used, sizeof *lists - used, "%s%zu", used ? ", " : "", sizes[i]);
+        if (!periodic && verdict_is_fault(kind)) {
+            wrong = own;
+            wrong_count++;
+        }
+        if (verdict_is_fault(kind) || (right && !periodic))
+            snprintf(list + used, sizeof *lists - used, "%s%zu", used ? ", " : "", own);
     }
     in->least = told.least;
     in->verdict = told.verdict;

@@ -341,14 +341,14 @@ static void add_pass(const run_answer *answer, const answer_row *row, text_buffe
 {
     char number[ERROR_WORDS];
     const error_sum *all = row->all, *ordinary = &row->standing->errors[SCOPE_ORDINARY];
-    const size_t lost = row->standing->errors[SCOPE_ANY].limited;
-    clean_format(out, FORM_LINE, "%s %s: passes %zu of %zu case%s", lost ? "!" : "✓", row->kernel,
+    const bool loses = row->standing->errors[SCOPE_ANY].limited > 0;
+    clean_format(out, FORM_LINE, "%s %s: passes %zu of %zu case%s", loses ? "!" : "✓", row->kernel,
                  all->judged - all->limited, all->judged, all->judged == 1 ? "" : "s");
     if (all->limited)
         text_format(out, "; %zu %s type-limited (kernels of %s may lose every digit there)",
                     all->limited, all->limited == 1 ? "is" : "are", dtype_name(answer->dtype));
-    if (lost)
-        text_format(out, ", %zu of them outside edge cases", lost);
+    if (loses)
+        text_add(out, ", not only in edge cases");
     if (ordinary->judged)
         text_format(out, "; at most %s row ULP on ordinary rows",
                     answer_error_words(answer, ordinary, number));

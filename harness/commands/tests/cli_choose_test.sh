@@ -15,8 +15,8 @@ refused "kappa below 1" 2 '--kappa 0.5' choose --shape 1x8 --kappa 0.5
 refused "kappa of RMSNorm" 2 '--kappa is for LayerNorm' choose --model llama-3-8b --kappa 10
 refused "a kappa that bf16 can't have" 2 'bf16 can have kappa from 1 to 1000' choose --shape 4x64 --dtype bf16 --kappa 1e4
 refused "another format" 2 "invalid --format 'xml'" choose --shape 1x8 --format xml
-refused "another dtype" 2 "--dtypes 'f17': choose f32, f64" choose --shape 1x8 --dtype f17 --db c.db
-refused "another parameter type" 2 "--param 'f17': choose f32, f64" choose --shape 1x8 --param f17 --db c.db
+refused "another dtype" 2 "--dtypes 'f17' .did you mean 'f16'.*: choose f32, f64" choose --shape 1x8 --dtype f17 --db c.db
+refused "another parameter type" 2 "--param 'f17' .did you mean 'f16'.*: choose f32, f64" choose --shape 1x8 --param f17 --db c.db
 refused "two conventions" 2 'choose takes one convention' choose --shape 1x8 --convention torch,bert
 refused "a model, and a convention of another operation" 2 \
     'torch is of layernorm, but llama-3-8b uses rmsnorm \(llama\)' choose --model llama-3-8b --conventions torch

@@ -364,7 +364,7 @@ echo text >text.npy
         --x x.npy --convention tinyllm --kernel two_pass_f32_scalr
     bad "a convention with a slip" 2 "'tinylm' .did you mean 'tinyllm'" --x x.npy --reference \
         --convention tinylm
-    bad "a dtype" 2 "--dtypes 'bf17': choose f32, f64, bf16 or f16" --x x.npy --dtype bf17 $none
+    bad "a dtype" 2 "--dtypes 'bf17' .did you mean 'bf16'.*: choose f32, f64, bf16 or f16" --x x.npy --dtype bf17 $none
     bad "the kernel's dtype" 2 'takes only f32' --x x.npy --dtype bf16 --kernel two_pass_f32_scalar
     refused "a place that cannot be" 7 '/proc/nowhere' eval --x x.npy $none --out /proc/nowhere/y
 }

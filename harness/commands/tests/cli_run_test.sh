@@ -20,10 +20,10 @@ bad "no convention" '.' --conventions ''
 bad "an input with a slip" "'nrmal' .did you mean 'normal'" --inputs nrmal
 bad "a kappa" 'kappa' --inputs offset:0
 bad "no input" '--inputs' --inputs ''
-bad "a plan" "'qick': choose quick, default or full" --plan qick
-bad "a half" "'sped': choose speed or accuracy" --only sped
+bad "a plan" "'qick' .did you mean 'quick'.*: choose quick, default or full" --plan qick
+bad "a half" "'sped' .did you mean 'speed'.*: choose speed or accuracy" --only sped
 bad "a cache state" "'warm': choose hot, cold, in-place or read" --cache warm
-bad "a dtype" "'f31': choose f32" --dtypes f31
+bad "a dtype" "'f31' .did you mean 'f32'.*: choose f32" --dtypes f31
 bad "a dtype without kernels" 'bf16: no kernel of --kernels takes that type' --dtypes bf16 --kernels 'naive_f32_*'
 bad "a dtype that no chosen kernel has" 'not f32' --kernels '*_bf16_*'
 bad "an input that a type cannot have" 'bf16 can have kappa from 1 to 1000' --dtypes bf16 \
