@@ -84,8 +84,7 @@ see_to_packages() {
     say "not installing them: $hindrance"
     [ -z "$optional" ] || printf '%s\n' "optional:" "$command$optional" >&2
     [ -z "$required" ] || printf '%s\n' "needed:" "$command$required" >&2
-    [ -z "$required" ] || [ "$as_root" != sudo ] ||
-        stop "docs/install.md says how to go on without root, or without a network"
+    [ -z "$required" ] || [ "$as_root" != sudo ] || exit 7
 }
 
 # Prints the lines of the table that $purpose needs and whose package is not installed.
@@ -107,7 +106,7 @@ may_install() {
     [ "${LNBENCH_NO_INSTALL:-0}" = 0 ] || return
     [ "$(id -u)" != 0 ] || return 0
     as_root=sudo
-    hindrance="only root may install them, and sudo is missing or wants a password (LNBENCH_NO_INSTALL=1 builds with what is there)"
+    hindrance="only root may install them, and sudo is missing or wants a password (LNBENCH_NO_INSTALL=1 builds with what is there; docs/install.md says what else to do)"
     sudo -n true 2>/dev/null || { [ -t 0 ] && sudo -v; }
 }
 

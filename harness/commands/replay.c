@@ -833,7 +833,7 @@ exit_code report_verify(const char *file, uint64_t sample, const word_list *plug
     }
     output_aside(out, "%zu of %zu errors %shold", hold, count,
                  sample == UINT64_MAX ? "" : "of the sample ");
-    if (hold < count)
+    if (differ > 0)
         say_commits(&view->machine, out);
     for (size_t i = 0; i < count; i++)
         free(errors[i].differs);

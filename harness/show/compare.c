@@ -651,7 +651,7 @@ static void describe(result_store *store, found_run *found, bool numbered)
         "role = 'plugin') AS plugins, EXISTS (SELECT 1 FROM kernels WHERE run = runs.id AND "
         "role IS NOT 'plugin') AS others, (SELECT 'commit ' || substr(value, 1, 12) || "
         "iif(EXISTS (SELECT 1 FROM facts WHERE run = runs.id AND name = 'git_dirty' AND value = "
-        "'yes'), ' and more', '') FROM facts WHERE run = runs.id AND name = 'git_commit' AND "
+        "'yes'), ' with changes', '') FROM facts WHERE run = runs.id AND name = 'git_commit' AND "
         "value <> 'unknown') AS code FROM runs WHERE id = ?1)";
     stored_table words = store_ask(store, sql, "i", found->run);
     int used = 0;

@@ -423,8 +423,8 @@ static void add_noise(const short_table *table, text_buffer *out)
     if (wide > 0)
         text_format(
             out,
-            "! Noisy: %zu of %zu speeds are uncertain by more than %.0f %%; add --processes "
-            "5, or ask lnbench doctor why.\n",
+            "! Noisy: %zu of %zu speeds are uncertain by more than %.0f %%; try --processes "
+            "15, or ask lnbench doctor why.\n",
             wide, speeds, 100 * SPEED_NOISY);
     else if (speeds > 0 && table->answer->untold_count[OF_ALL] <= 1)
         text_format(out, "Quiet: every speed above is known within ±%.1f %%.\n", 100 * widest);
