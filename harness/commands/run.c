@@ -9,21 +9,12 @@
 #include "base/output.h"
 #include "commands/run.h"
 #include "store/store.h"
-#include "show/compare.h"
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- showing a result ---- */
-
-void result_check(const result_options *options, const char *database)
-{
-    if (options->sort)
-        result_order_from_name(options->sort);
-    if (options->baseline)
-        run_find(options->baseline, database);
-}
 
 /* An option with the absolute path of a file. */
 static void add_path(text_buffer *out, const char *option, const char *path)
@@ -40,17 +31,11 @@ void result_show(const result_options *options, const run_view *view, const char
     result_look look = {.all = options->all, .top = (size_t)options->top};
     if (options->sort)
         look.order = result_order_from_name(options->sort);
-    if (options->baseline) {
-        const found_run base = run_find(options->baseline, database);
-        look.baseline = store_open(base.database, STORE_READ);
-        look.baseline_run = base.run;
-    }
     add_path(&again, "db", database);
     for (size_t i = 0; plugins && i < plugins->count; i++)
         add_path(&again, "plugin", plugins->words[i]);
     look.again = again.bytes;
     result_table_print(view, out, &look);
-    store_close(look.baseline);
     text_free(&again);
 }
 
@@ -279,7 +264,8 @@ static exit_code run(void *context, const cli_call *call)
     if (options->run.request.conformance && strcmp(options->conformance, "yes") != 0)
         die(EXIT_CODE_USAGE, "invalid --conformance '%.9s': choose yes or no",
             options->conformance);
-    result_check(&options->shown, options->run.database);
+    if (options->shown.sort) /* an unknown order is found before anything is measured */
+        result_order_from_name(options->shown.sort);
     run_prepare(&session, &options->run, &kernels);
     if (options->dry_run) {
         dry_run(&session.plan, out);

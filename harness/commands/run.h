@@ -41,24 +41,20 @@ void run_end(run_session *session, kernel_list *kernels);
 typedef struct result_options {
     bool all;
     uint64_t top;
-    const char *sort, *baseline;
+    const char *sort;
 } result_options;
 
 #define RESULT_OPTIONS(type, member)                                                               \
     {"all", NULL, "show every kernel and shape", OPTION_FLAG, offsetof(type, member.all)},         \
         {"top", "N", "show the first N kernels", OPTION_COUNT, offsetof(type, member.top)},        \
-        {"sort", "speed|error|name", "order of the kernels (default: speed)", OPTION_TEXT,         \
-         offsetof(type, member.sort)},                                                             \
     {                                                                                              \
-        "baseline", "RUN", "show the change since a run: its number, previous, a file",            \
-            OPTION_TEXT, offsetof(type, member.baseline)                                           \
+        "sort", "speed|error|name", "order of the kernels (default: speed)", OPTION_TEXT,          \
+            offsetof(type, member.sort)                                                            \
     }
 
 /* Prints the view according to the options. `plugins` go into the printed commands that repeat a case. */
 void result_show(const result_options *options, const run_view *view, const char *database,
                  const word_list *plugins, const output_file *out);
-/* Ends the program for an unknown order (2) or baseline (7), before anything is measured. */
-void result_check(const result_options *options, const char *database);
 
 /* ---- report --verify (replay.c): every error of a run again, and its page drawn again ---- */
 

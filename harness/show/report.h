@@ -20,8 +20,6 @@ typedef struct result_look {
     bool all;   /* every kernel and, as far as they fit, every shape */
     size_t top; /* the first `top` kernels; 0: the chosen ones */
     result_order order;
-    result_store *baseline; /* adds a column with the changes since its run; NULL: none */
-    int64_t baseline_run;
     const char *again; /* options that the printed replay commands need; NULL: none */
 } result_look;
 

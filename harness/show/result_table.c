@@ -53,7 +53,6 @@ result_order result_order_from_name(const char *name)
 /* The table of an answer: the kernels and shapes that it shows. */
 typedef struct short_table {
     const run_answer *answer;
-    const result_look *look;
     const answer_row **rows;
     size_t row_count;
     size_t shapes[ANSWER_COLUMNS], shape_count; /* columns of the answer */
@@ -61,7 +60,7 @@ typedef struct short_table {
 
 /* Its columns: what the kernel is and its name, then the shapes, then these. */
 enum { SHAPES = 2 };
-enum { GBPS, SPEEDUP, CHANGE, ORDINARY, WORST, EDGE_CASES, DIGITS, REPRODUCIBLE, BEHIND_SHAPES };
+enum { GBPS, SPEEDUP, ORDINARY, WORST, EDGE_CASES, DIGITS, REPRODUCIBLE, BEHIND_SHAPES };
 
 static size_t place_of(const short_table *table, int behind_shapes)
 {
@@ -106,7 +105,7 @@ static int by_name(const void *a, const void *b)
 /* Which kernels, in the order that was asked for, and which shapes. free(rows) */
 static void choose_table(short_table *table, const run_answer *answer, const result_look *look)
 {
-    *table = (short_table){.answer = answer, .look = look};
+    *table = (short_table){.answer = answer};
     table->rows = allocate_zeroed(answer->count + 1, sizeof *table->rows);
     for (size_t i = 0; i < answer->count; i++) {
         const answer_row *row = &answer->rows[i];
@@ -125,32 +124,6 @@ static void choose_table(short_table *table, const run_answer *answer, const res
 }
 
 /* ---- cells ---- */
-
-/* By how much the time over the copy's changed; "=" where the intervals meet. */
-static relation_value as_change(const short_table *table, const answer_row *row)
-{
-    const case_key *key = &table->answer->columns[table->answer->key].key;
-    const result_look *look = table->look;
-    const speed_figures *own = row->at_key;
-    if (!own || !look->baseline)
-        return as_text(NULL);
-    stored_table base = store_ask(
-        look->baseline,
-        "SELECT copy_ratio, copy_ratio_lo, copy_ratio_hi FROM timed WHERE run = ?1 AND kernel = ?2 "
-        "AND rows = ?3 AND hidden = ?4 AND cache = ?5 AND threads = ?6 AND convention = ?7",
-        "isiisis", look->baseline_run, row->kernel, (int64_t)key->rows, (int64_t)key->hidden,
-        cache_name(key->cache), (int64_t)key->threads, key->convention);
-    const double ratio = table_real(&base, 0, "copy_ratio"),
-                 lo = table_real(&base, 0, "copy_ratio_lo"),
-                 hi = table_real(&base, 0, "copy_ratio_hi");
-    const bool known = base.rows > 0;
-    stored_table_free(&base);
-    if (!known)
-        return as_text(NULL);
-    if (own->copy_ratio_lo <= hi && lo <= own->copy_ratio_hi)
-        return as_text("=");
-    return as_format("%+.0f %%", 100 * (own->copy_ratio / ratio - 1));
-}
 
 /* Largest row ULP in words. */
 static relation_value as_error(const run_answer *answer, const error_sum *sum)
@@ -174,7 +147,7 @@ static void add_row(relation *made, const short_table *table, const answer_row *
                          : as_text(NULL));
     }
     relation_row(made, as_figure(row->at_key ? row->at_key->gbps : NAN),
-                 as_text(answer_times(row->speedup, number)), as_change(table, row),
+                 as_text(answer_times(row->speedup, number)),
                  as_error(table->answer, &errors[SCOPE_ORDINARY]),
                  as_error(table->answer, &errors[SCOPE_ANY]),
                  edge->wrong     ? as_format("%zu fail", edge->wrong)
@@ -190,10 +163,10 @@ static void add_row(relation *made, const short_table *table, const answer_row *
 static relation *make_relation(short_table *table)
 {
     static const relation_column behind[BEHIND_SHAPES] = {
-        {"GB/s", .priority = 12},  {"", .priority = 4},
-        {"change", .priority = 2}, {"ordinary", .priority = 6},
-        {"worst", .priority = 3},  {"edge cases", .priority = 7},
-        {"digits", .priority = 6}, {"reproducible", .priority = 13},
+        {"GB/s", .priority = 12},         {"", .priority = 4},
+        {"ordinary", .priority = 6},      {"worst", .priority = 3},
+        {"edge cases", .priority = 7},    {"digits", .priority = 6},
+        {"reproducible", .priority = 13},
     };
     const run_answer *answer = table->answer;
     relation_column columns[SHAPES + ANSWER_COLUMNS + BEHIND_SHAPES] = {{"", .priority = 5},
@@ -224,7 +197,7 @@ static relation *make_relation(short_table *table)
     for (int i = GBPS; i < BEHIND_SHAPES; i++)
         if (i >= ORDINARY  ? answer->cases == 0
             : i == SPEEDUP ? !answer->peer
-                           : answer->column_count == 0 || (i == CHANGE && !table->look->baseline))
+                           : answer->column_count == 0)
             relation_hide(made, place_of(table, i));
     return made;
 }

@@ -75,9 +75,7 @@ COMMANDS = {
     "readonly": "list runs\nreport --no-charts\nexport --format tsv\nSELECT * FROM summary\n",
     "peers": TABLES + PAGE,
     "half": TABLES + PAGE,
-    "many": TABLES + COMPARISONS + HISTORIES + "report --no-charts --baseline 1\nreport --no-charts --run 9 --baseline previous\n"
-    "report --no-charts --run 9 --baseline 1 --all\nreport --no-charts --baseline 99\n"
-    "compare previous latest\ncompare 1 5\ncompare 1 99\ncompare eeee 9\ncompare 1 2 --json\n",
+    "many": TABLES + COMPARISONS + HISTORIES + "compare previous latest\ncompare 1 5\ncompare 1 99\ncompare eeee 9\ncompare 1 2 --json\n",
     "killed": TABLES + "report --no-charts --allow-missing\ncompare 1 1\nhistory\n",
     "empty": "list conventions\nlist conventions --json\nlist inputs\nlist inputs --json\nlist runs\nlist runs --json\nreport --no-charts\nexport\nhistory\ncompare 1 1\nreplay\nSELECT * FROM summary\n",
     "here": CHOICES,
@@ -90,7 +88,7 @@ WIDTHS["many"] = "compare 1 8\nhistory\n"
 WIDTHS["here"] = "choose --shapes 85x768 --stored\n"
 WIDTHS["published"] = "report --no-charts\n"
 SLOW = {"published": "export --format json\nexport --format smaller\nexport --format csv\n"
-        "export --format tsv\nreport --no-charts --json\ncompare 1 1 --json\ncompare 1 1\nreport --no-charts --baseline 1\n"
+        "export --format tsv\nreport --no-charts --json\ncompare 1 1 --json\ncompare 1 1\n"
         "SELECT * FROM judged\nSELECT * FROM timed\n"}
 
 
