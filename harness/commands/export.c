@@ -24,9 +24,6 @@ static exit_code export_run(void *context, const cli_call *call)
     (void)call;
     result_store *store = store_open(options->database, STORE_READ);
     int64_t run = options->run ? (int64_t)options->run : store_latest_run(store);
-    if (run == 0)
-        die(EXIT_CODE_ENVIRONMENT, "%s: holds no run yet: lnbench run makes one",
-            options->database);
     store_run(store, run); /* it is there */
     if (whole && !options->out)
         die(EXIT_CODE_USAGE, "--format db needs --out FILE, such as run.db or run.db.xz");

@@ -106,21 +106,15 @@ enum { SPEEDS = sizeof speeds / sizeof *speeds };
 static void find_measure(const char *name, measure *found, char value[96])
 {
     const char *names[64];
-    char meant[MEANT_LENGTH];
     size_t known = 0;
     for (size_t i = 0; i < SPEEDS; i++)
         names[known++] = speeds[i].name;
     for (size_t i = 0; i < metric_count_all && known < 64; i++)
         if (metric_list[i].kind != METRIC_PLACE)
             names[known++] = metric_list[i].name;
-    size_t at = word_find(name, names, known);
+    const size_t at = word_chosen("measure", name, names, known);
     snprintf(value, 96, "iif(elements > 0, %.60s, NULL)", name);
     *found = at < SPEEDS ? speeds[at] : (measure){name, value, "NULL", "NULL"};
-    if (!(at < known))
-        die(EXIT_CODE_USAGE,
-            "invalid --measure '%.60s': choose time_ns, gbps, copy_ratio, cycles, "
-            "instructions or an error metric%s",
-            name, did_you_mean(name, names, known, meant));
 }
 
 /* Stores the segments of a series: change points of the latest CHANGE_MOST_VALUES. */
@@ -154,9 +148,7 @@ static void load(result_store *store, const history_options *options)
     measure of;
     text_buffer sql = {0};
     find_measure(options->measure, &of, value);
-    if (store_latest_run(store) == 0)
-        die(EXIT_CODE_ENVIRONMENT,
-            "the store holds no run yet: lnbench run makes one, lnbench import takes one");
+    store_latest_run(store); /* ends the program where there is none */
     const word_list *const lists[] = {&options->kernels, &options->conventions, &options->shapes,
                                       &options->inputs, &options->caches};
     for (size_t i = 0; i < 5; i++) {

@@ -455,9 +455,6 @@ static void replay_store(replay_state *state)
     const int64_t id = options->run  ? (int64_t)options->run
                        : options->id ? store_run_of_case(store, (int64_t)options->id)
                                      : store_latest_run(store);
-    if (id == 0)
-        die(EXIT_CODE_ENVIRONMENT, "%s: holds no run yet: lnbench run makes one",
-            options->database);
     const stored_run run = store_run(store, id);
     machine_facts machine = store_machine(store, id);
     state->run = id;

@@ -96,8 +96,7 @@ const char *const check_names[CHECK_NAMES] = {"", "combinations", "large", "grow
 
 bool is_check(const char *input)
 {
-    const size_t found = word_find(input, WORDS(check_names));
-    return found > 0 && found < CHECK_NAMES;
+    return *input && word_is_in(input, WORDS(check_names));
 }
 
 bool case_key_equal(const case_key *a, const case_key *b)

@@ -457,8 +457,6 @@ run_view load_stored_run(const char *database, uint64_t wanted)
 {
     result_store *store = store_open(database, STORE_READ);
     int64_t run = wanted ? (int64_t)wanted : store_latest_run(store);
-    if (run == 0)
-        die(EXIT_CODE_ENVIRONMENT, "%s: holds no run yet: lnbench run makes one", database);
     run_view view = view_load(store, run);
     view.owns_store = true;
     return view;

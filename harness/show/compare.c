@@ -700,8 +700,6 @@ found_run run_find(const char *word, const char *database)
             "two runs (lnbench list runs)",
             database, (long long)newest);
     }
-    if (found.run == 0 && file)
-        die(EXIT_CODE_ENVIRONMENT, "%s: holds no run yet: lnbench run makes one", word);
     if (found.run == 0)
         die(EXIT_CODE_ENVIRONMENT,
             "%s: %.60s: no run of this number or commit: lnbench list runs shows them", database,

@@ -264,11 +264,14 @@ int64_t store_find_unfinished(result_store *store, const char *plan_hash)
 
 int64_t store_latest_run(result_store *store)
 {
-    return store_number(store,
-                        "SELECT coalesce((SELECT id FROM runs WHERE plan <> 'choose' AND EXISTS "
-                        "(SELECT 1 FROM cells WHERE run = runs.id) ORDER BY id DESC LIMIT 1), "
-                        "(SELECT max(run) FROM cells))",
-                        "");
+    const int64_t run = store_number(
+        store,
+        "SELECT coalesce((SELECT id FROM runs WHERE plan <> 'choose' AND EXISTS (SELECT 1 FROM "
+        "cells WHERE run = runs.id) ORDER BY id DESC LIMIT 1), (SELECT max(run) FROM cells))",
+        "");
+    if (run == 0)
+        die(EXIT_CODE_ENVIRONMENT, "%s: holds no run yet: lnbench run makes one", store->path);
+    return run;
 }
 
 int64_t store_run_of_case(result_store *store, int64_t id)

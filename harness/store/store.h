@@ -111,7 +111,7 @@ void store_end_run(result_store *store, int64_t run, run_state state);
 /* The latest run with this plan hash that is not complete or misses cases; 0: there is none. */
 int64_t store_find_unfinished(result_store *store, const char *plan_hash);
 /* The latest run of `lnbench run`, else of `lnbench choose`, in any state with at least one case, perhaps only
- * requested; 0: there is none. */
+ * requested. Ends the program (7) where there is none. */
 int64_t store_latest_run(result_store *store);
 
 /* Its descriptor, as `list kernels --json` shows it, which is taken over. */
