@@ -77,7 +77,7 @@ static void read_run(result_store *store)
 static void count_steps(result_store *store, int steps[])
 {
     read_run(store); /* prepares them */
-    assert_in_range(store->statement_count, 20, STATEMENTS);
+    assert_in_range(store->statement_count, 18, STATEMENTS);
     for (size_t i = 0; i < store->statement_count; i++)
         sqlite3_stmt_status(store->statements[i].prepared, SQLITE_STMTSTATUS_VM_STEP, 1);
     read_run(store);
