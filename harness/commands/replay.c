@@ -510,7 +510,7 @@ static exit_code replay(void *context, const cli_call *call)
         output_wrapped(out, state.said.bytes);
     output_text(out, "\n%zu replayed, %zu the same in bits, error and verdict", state.count,
                 state.reproduced);
-    output_line(out, state.run ? " (run %lld)" : "", (long long)state.run);
+    output_line(out, state.run ? " (run %lld)" : " (of a file)", (long long)state.run);
     text_free(&state.said);
     json_decref(state.descriptors);
     judge_destroy(state.judge);
