@@ -424,22 +424,26 @@ static size_t loop_in_place(hayai_state *state, timed_entry *entry, int input)
     return used;
 }
 
-/* Whether y is the judged output, in every repeat of the block. */
-static bool is_judged(const timed_entry *entry, int input, const char *y)
+/* hash_bytes(), eight bytes at a time; the shift lets high bits count below. It never leaves this process. */
+static uint64_t hash_words(uint64_t hash, const char *bytes, size_t size)
+{
+    for (uint64_t word; size >= sizeof word; bytes += sizeof word, size -= sizeof word) {
+        memcpy(&word, bytes, sizeof word);
+        hash = (hash ^ hash >> 32 ^ word) * 0x100000001b3u;
+    }
+    return hash_bytes(hash, bytes, size);
+}
+
+/* SEEN_JUDGED where y is the judged output, in every repeat of the block; else the hash of y, which is larger. */
+static uint64_t look_at(const timed_entry *entry, int input, const char *y)
 {
     for (size_t at = 0; at < group.tensor_bytes; at += group.block_bytes) {
         size_t left = group.tensor_bytes - at;
         size_t size = left < group.block_bytes ? left : group.block_bytes;
         if (memcmp(y + at, entry->expected[input], size) != 0)
-            return false;
+            return hash_words(HASH_START, y, group.tensor_bytes) | SEEN_OTHER;
     }
-    return true;
-}
-
-static uint64_t hash_output(const char *y)
-{
-    uint64_t hash = hash_bytes(HASH_START, y, group.tensor_bytes);
-    return hash < SEEN_OTHER ? hash + SEEN_OTHER : hash;
+    return SEEN_JUDGED;
 }
 
 /* Rows with other bits than the judged ones that lie in the arena go to the parent; returns when it has taken them.
@@ -472,8 +476,7 @@ static void hand_over_varied(timed_entry *entry, int input, const char *y)
         if (memcmp(here, entry->expected[input] + number * bytes, bytes) == 0)
             continue;
         number += (size_t)input * judged_rows;
-        uint64_t hash = hash_bytes(hash_bytes(HASH_START, &number, sizeof number), here, bytes);
-        if (!hash_set_add(&entry->varied, hash))
+        if (!hash_set_add(&entry->varied, hash_words(HASH_START ^ number, here, bytes)))
             continue;
         char *at = worker_memory(group.varied) + waiting * (sizeof number + bytes);
         memcpy(at, &number, sizeof number);
@@ -491,15 +494,13 @@ static const char *check_output(timed_entry *entry, int input, size_t slots)
 {
     for (size_t slot = 0; slot < slots; slot++) {
         const ln_tensors *tensors = &group.tensors[slot];
-        uint64_t *seen = &entry->seen[input][slot];
-        bool judged = is_judged(entry, input, tensors->y);
-        uint64_t found = judged ? SEEN_JUDGED : hash_output(tensors->y);
+        uint64_t *seen = &entry->seen[input][slot], found = look_at(entry, input, tensors->y);
         if (*seen == found)
             continue;
         if (*seen != SEEN_NOTHING)
             return "the timed output differs from that of an earlier repetition";
         *seen = found;
-        if (judged)
+        if (found == SEEN_JUDGED)
             continue;
         if (!entry->kernel)
             return "the copy differs from what was copied";
@@ -510,7 +511,7 @@ static const char *check_output(timed_entry *entry, int input, size_t slots)
             else
                 memset(tensors->y, POISON, group.tensor_bytes);
             call_once(entry, tensors);
-            if (hash_output(tensors->y) != found)
+            if (look_at(entry, input, tensors->y) != found)
                 return "two calls on the same rows in the same place differ";
         }
         hand_over_varied(entry, input, tensors->y);
@@ -535,13 +536,12 @@ static const char *check_calls(timed_entry *entry, int input)
     const ln_tensors *tensors = &group.tensors[0];
     if (is_large() && splitmix64(&group.choice) % 4 > 0)
         return NULL;
-    bool judged = is_judged(entry, input, tensors->y);
-    uint64_t expected = judged ? SEEN_JUDGED : hash_output(tensors->y);
+    const uint64_t expected = look_at(entry, input, tensors->y);
     double end = seconds_of(CLOCK_MONOTONIC) + seconds;
     entry->prepared.watched = true;
     for (int call = 0; call < MOST_CALLS && seconds_of(CLOCK_MONOTONIC) < end; call++) {
         call_once(entry, tensors);
-        if (judged ? !is_judged(entry, input, tensors->y) : hash_output(tensors->y) != expected)
+        if (look_at(entry, input, tensors->y) != expected)
             return "a call between two timed ones gives other bits";
     }
     entry->prepared.watched = false;
