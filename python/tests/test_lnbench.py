@@ -537,7 +537,7 @@ class Published(unittest.TestCase):
     def test_right(self):
         for name, (fn, fact) in RIGHT.items():
             with self.subTest(name):
-                report = lnbench.judge(fn, hidden=256, only=True)
+                report = lnbench.judge(fn, hidden=64, only=True)
                 self.assertTrue(report.passed, str(report))
                 self.assertRegex("; ".join(report.facts), f"^{fact}$")
 
