@@ -1,5 +1,5 @@
 #!/bin/bash
-# Faults are found and their twins are not (docs/conformance.md): a fault or two for each check, and two twins. All of
+# Faults are found and their twins are not (docs/conformance.md): a fault or two for each check, and a twin. All of
 # faults.def takes half an hour: results/judged/library.sh.
 # usage: faults_test.sh LNBENCH FAULTS_PLUGIN FAULTS_DEF
 #        faults_test.sh --texts LNBENCH FOLDER_OF_PLUGINS SOURCES (the folder harness): each check proves that it is
@@ -19,11 +19,10 @@ if [ "$1" = --texts ]; then
         "$lnbench" export --db "$folder/alive.db" --format tsv >>"$folder/cases.tsv" || exit 7
     }
     faults() { sed 's/[^,]*/fault.&/g' <<<"$1"; }
-    ask faults_plugin "$(faults last_row_from_2500,rstd_of_nan,bf16_truncated_alone,lane_off_by_2,mean_left_over,var_from_256x2048)" \
-        --conventions torch --inputs normal,nan
+    ask faults_plugin "$(faults rstd_of_nan,bf16_truncated_alone,lane_off_by_2,mean_left_over,reads_behind,writes_gap)" \
+        --conventions torch --inputs normal,nan,offset
     ask faults_plugin "$(faults sum_is_x,no_sum,keeps_files,keeps_memory,from_60000th_call,done_where_0,no_rows_write)" \
         --conventions torch --inputs normal
-    ask faults_plugin "$(faults reads_behind,writes_gap)" --conventions torch
     ask faults_plugin twin.mean_alone --conventions torch --inputs normal --conformance no --max-row-ulp 0.1
     ask sabotage_plugin naive.writes_one_behind,special.clobbers_register,special.leaves_upper_halves,special.nan_bound,special.crashing_bound \
         --conventions torch --inputs normal --conformance no
@@ -61,7 +60,7 @@ if [ "$1" = --texts ]; then
     exit $((dead > 0))
 fi
 # Those of --texts are found there.
-kernels=honest.one_pass_strided_16_bf16,fault.two_slots,fault.third_thread,fault.last_of_32_mib,fault.flushes_and_40_ulp,twin.flushes_and_40_ulp
+kernels=honest.one_pass_strided_16_bf16,fault.third_thread,fault.last_of_32_mib,fault.flushes_and_40_ulp
 bash "$(dirname "$0")/faults_table.sh" "$@" --plan quick --only accuracy \
     --kernels fault.ddof_1_var,fault.ddof_1_of_1 || exit 1
 check() { # KERNELS CONVENTIONS ARGUMENT...
@@ -71,4 +70,4 @@ check() { # KERNELS CONVENTIONS ARGUMENT...
         --conventions "$conventions" --kernels "$asked"
 }
 check "$kernels" torch "$@" &&
-    check fault.gamma1_as_gamma,twin.gamma1_as_gamma ddof=0,eps=1e-5@var,affine=gamma1 "$@"
+    check fault.gamma1_as_gamma,twin.flushes_and_40_ulp ddof=0,eps=1e-5@var,affine=gamma1 "$@"
