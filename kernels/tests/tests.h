@@ -128,7 +128,7 @@ static inline const ln_kernel *kernel_number(size_t number)
     static _Alignas(64) unsigned char y[(rows) * (hidden)*LARGEST_ELEMENT]
 
 /* Whether a test takes this case of kernel number k: all under LNBENCH_FULL=1, else one in `part`,
- * so spread that each kernel meets each value of what `mix` counts; is_sampled() takes a third of
+ * so spread that each kernel meets each value of what `mix` counts; is_sampled() takes a fifth of
  * those where a processor is emulated. */
 static inline bool is_one_in(size_t k, size_t mix, size_t part)
 {
@@ -138,7 +138,7 @@ static inline bool is_one_in(size_t k, size_t mix, size_t part)
 static inline bool is_sampled(size_t k, size_t mix, size_t part)
 {
 #ifdef LN_EMULATED
-    part *= 3;
+    part *= 5;
 #endif
     return is_one_in(k, mix, part);
 }
