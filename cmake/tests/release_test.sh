@@ -10,9 +10,8 @@ done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export SOURCE_DATE_EPOCH=1700000000
-mkdir "$work/bin" # of xz the fastest level
-printf '#!/bin/sh\nexec %s -0\n' "$(command -v xz)" >"$work/bin/xz"
-chmod +x "$work/bin/xz"
+# xz at its fastest level.
+printf '#!/bin/sh\nexec %s -0\n' "$(command -v xz)" | install -D -m 755 /dev/stdin "$work/bin/xz"
 (umask 077 && TZ=Asia/Tokyo PATH="$work/bin:$PATH" "$source/cmake/release.sh" --pack "$build" "$work/one")
 LC_ALL=C.UTF-8 PATH="$work/bin:$PATH" "$source/cmake/release.sh" --pack "$build" "$work/another folder"
 cmp "$work"/one/*.tar.xz "$work/another folder"/*.tar.xz
