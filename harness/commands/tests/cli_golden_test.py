@@ -414,13 +414,13 @@ def recommends(store):
         near = database.execute("SELECT rows || 'x' || hidden FROM timed WHERE run = ? AND NOT is_copy "
                                 "ORDER BY abs(hidden - 768), rows", (run,)).fetchone()[0]
     asked = ("--run", run, "--db", store + ".db", "--allow-missing")
-    text = re.sub(r"\n  +", " ", lnbench("report", "--no-charts", *asked)[1])
+    text = re.sub(r"\n  +", " ", lnbench("report", "--no-charts", *asked)[1]).split("\nRMSNorm ")[0]
     lnbench("report", "--out", "page", *asked, PATH="/nowhere")  # without charts
     with open("page/report.md") as file:
         page = file.read()
     shutil.rmtree("page")
     shape = (re.findall(r" at (\d+x\d+) \(", text) + [near])[0]
-    types = re.match(r"LayerNorm ([a-z0-9]+)", text).group(1)
+    types = re.search(r"^LayerNorm ([a-z0-9]+)", text, re.M).group(1)
     chosen = json.loads(lnbench("choose", "--stored", "--json", "--shapes", shape, "--dtype", types, "--db", store + ".db", "--allow-missing")[1] or "[]")
     by = {word: [kernel for kernel in re.findall(pattern, on, re.M)] for word, pattern, on in (
         ("report", r"^Recommended: ([^ ,]+)", text), ("page", r"^Recommended: `([^`]+)`", page))}
