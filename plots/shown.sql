@@ -220,6 +220,7 @@ CREATE TEMP TABLE again AS
         FROM run, about)
     SELECT 'speed' AS what, begin || shapes || seed AS command FROM speed
     UNION ALL SELECT 'accuracy', command FROM accuracy
-    UNION ALL SELECT 'both', begin || shapes || seed || '; ' || command FROM speed, accuracy
+    UNION ALL SELECT 'both', iif(EXISTS (SELECT 1 FROM here), begin || shapes || seed || '; ', '') || command
+    FROM speed, accuracy
     UNION ALL SELECT 'states', begin || ' --cache hot,cold --threads 1,2 --shapes ' || rows || 'x' || hidden || seed
     FROM speed, shape;

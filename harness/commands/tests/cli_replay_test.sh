@@ -79,7 +79,9 @@ accepted "own rows: again" 0 replay --db own.db
 accepted "own rows, changed" 1 replay --db own.db
 check "own rows, changed: said so" has out 'own.npy may have been changed since'
 rm own.npy
-refused "own rows, gone" 4 'its rows cannot be made again: .*own.npy' replay --db own.db
+ends "own rows, gone" 4 replay --db own.db
+check "own rows, gone: said so" has err 'its rows cannot be made again: .*own.npy'
+check "own rows, gone: not replayed" has out '^0 replayed'
 
 # Rows of every type.
 accepted "every type" 0 run --only accuracy --conformance no --db t.db --no-charts --shapes 4x40 \

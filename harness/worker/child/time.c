@@ -424,12 +424,13 @@ static size_t loop_in_place(hayai_state *state, timed_entry *entry, int input)
     return used;
 }
 
-/* hash_bytes(), eight bytes at a time; the shift lets high bits count below. It never leaves this process. */
+/* A hash of eight bytes at a time, whose rotation lets high bits count below. It never leaves this process. */
 static uint64_t hash_words(uint64_t hash, const char *bytes, size_t size)
 {
     for (uint64_t word; size >= sizeof word; bytes += sizeof word, size -= sizeof word) {
         memcpy(&word, bytes, sizeof word);
-        hash = (hash ^ hash >> 32 ^ word) * 0x100000001b3u;
+        hash ^= word;
+        hash = (hash << 29 | hash >> 35) * 0x9e3779b97f4a7c15u;
     }
     return hash_bytes(hash, bytes, size);
 }
@@ -476,7 +477,8 @@ static void hand_over_varied(timed_entry *entry, int input, const char *y)
         if (memcmp(here, entry->expected[input] + number * bytes, bytes) == 0)
             continue;
         number += (size_t)input * judged_rows;
-        if (!hash_set_add(&entry->varied, hash_words(HASH_START ^ number, here, bytes)))
+        const uint64_t start = hash_words(HASH_START, (const char *)&number, sizeof number);
+        if (!hash_set_add(&entry->varied, hash_words(start, here, bytes)))
             continue;
         char *at = worker_memory(group.varied) + waiting * (sizeof number + bytes);
         memcpy(at, &number, sizeof number);
