@@ -227,8 +227,10 @@ static void print_text(const output_file *out, const machine_facts *machine,
         output_text(out, "timings here cannot be trusted, other work has %.0f %% of the CPU: ",
                     100 * (1 - scatter->cpu_share));
     else
-        output_text(out, "timings here cannot be trusted, the same work took %.2f times as long: ",
-                    1 + scatter->apart);
+        output_text(
+            out,
+            "timings here cannot be trusted, equal pieces of work differed by a factor of %.2f: ",
+            1 + scatter->apart);
     output_colour(out, NULL);
     if (warnings > 0)
         output_line(out, "%zu thing%s to mend", warnings, warnings == 1 ? "" : "s");

@@ -729,13 +729,13 @@ static void print_answer(const fingerprint_input *input, const fingerprint_found
                     found->count == 1 ? " explains" : "s explain",
                     found->count == 1 ? ", with any eps of a range" : "");
     if (found->probe != 0)
-        output_text(
-            out,
-            "A row that alternates between +%.9g and -%.9g%s would %s.\n"
-            "%s: append it to x, run your kernel, ask again\n",
-            (double)found->probe, (double)found->probe, hidden % 2 ? ", with a 0 at its end," : "",
-            found->pairs_left == 0 ? "decide whether eps is a usual one" : "leave fewer candidates",
-            probe ? "The file of --probe holds it" : "--probe FILE.npy writes it");
+        output_text(out,
+                    "A row that alternates between +%.9g and -%.9g%s would %s.\n"
+                    "%s: append it to x, run your kernel, ask again\n",
+                    (double)found->probe, (double)found->probe,
+                    hidden % 2 ? ", with a 0 at its end," : "",
+                    found->pairs_left == 0 ? "leave one of them" : "leave fewer candidates",
+                    probe ? "The file of --probe holds it" : "--probe FILE.npy writes it");
 }
 
 static int read_digits(uint64_t given, const char *option)

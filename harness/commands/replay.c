@@ -835,8 +835,9 @@ exit_code report_verify(const char *file, uint64_t sample, const word_list *plug
         relation_destroy(rows);
         json_decref(reasons);
     }
-    output_aside(out, "%zu of %zu errors %shold", hold, count,
-                 sample == UINT64_MAX ? "" : "of the sample ");
+    output_aside(out, "%zu of %zu errors %shold%s", hold, count,
+                 sample == UINT64_MAX ? "" : "of the sample ",
+                 missing > 0 && differ == 0 ? "; the others could not be derived here" : "");
     if (differ > 0)
         say_commits(&view->machine, out);
     for (size_t i = 0; i < count; i++)

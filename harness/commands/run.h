@@ -13,10 +13,6 @@
 #include "run/session.h"
 #include "show/report.h"
 
-/* The fact of a run that names the operations for which the user gave conventions; their covering arrays have only
- * these conventions. */
-#define NAMED_CONVENTIONS "conventions_named_of"
-
 typedef struct run_settings {
     plan_request request;
     word_list plugins;

@@ -24,6 +24,10 @@ void machine_read(machine_facts *machine);
 /* For tests: the same for CPU `cpu`, from the files under a directory ("": the real ones). Facts of build and process
  * are the real ones. */
 void machine_read_under(const char *root, unsigned cpu, machine_facts *machine);
+/* The fact of a run that names the operations for which the user gave conventions; their covering arrays have only
+ * these conventions. */
+#define NAMED_CONVENTIONS "conventions_named_of"
+
 /* A fact more; and the sizes that machine_read() sets, from the facts. */
 void machine_add_fact(machine_facts *machine, const char *name, const char *value);
 void machine_fill_sizes(machine_facts *machine);

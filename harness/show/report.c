@@ -709,7 +709,8 @@ static void make_page(const report_data *data, document *page)
     }
     document_section(page, "wrong", "What went wrong");
     add_wrongs(data, false, page);
-    document_add(page, FOLD, TONE_NONE, "Limits: where no kernel of these types can be right");
+    document_add(page, FOLD, TONE_NONE,
+                 "Limits: where kernels of these types may lose every digit");
     add_wrongs(data, true, page);
     document_fold_end(page);
     add_details(data, page);

@@ -118,7 +118,7 @@ class Report:
             limited = sum(one.verdict == "type-limited" for one in self.cases)
             lines.append(f"check     {case.name} at {case.rows} x {case.hidden} ({failed} of {len(self.cases)} checks fail)"
                          if not self.passed else f"checks    {len(self.cases)} pass"
-                         + f", {limited} of them type-limited: no kernel of this type could be accurate" * bool(limited))
+                         + f", {limited} of them type-limited: kernels of this type may lose every digit there" * bool(limited))
         if self.function:
             lines.append(f"function  {self.function.says()}")
         if row_case and row_case.worst:

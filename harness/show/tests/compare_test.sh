@@ -97,6 +97,13 @@ expect 0 '^requested 3, compared 2, unsupported 1, missing 0$' $compare gone.db 
 expect 0 '^not compared: b (unsupported in base)$' $compare gone.db all.db
 make other kernels='k c'
 expect 4 'missing 1: b .*(only in base)' $compare gone.db other.db
+for named in rmsnorm layernorm; do # two covering arrays
+    cp base.db $named.db
+    "$build/bin/run_sql" $named.db "UPDATE inputs SET name = 'combinations'; UPDATE runs SET origin = '$named';
+        INSERT INTO facts VALUES (1, 999, 'conventions_named_of', '$named')"
+done
+expect 4 'other problems in each run' $compare rmsnorm.db layernorm.db --only accuracy
+expect 0 'bit-identical' $compare rmsnorm.db rmsnorm.db --only accuracy
 make half kernels='k' lost=b
 expect 4 'missing 2: b .*(new: not reached); c ' $compare all.db half.db
 expect 4 'missing 1: b .*(base: not reached)' $compare half.db all.db
