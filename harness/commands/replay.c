@@ -381,7 +381,7 @@ typedef struct replay_state {
     int64_t run;         /* 0: a file is replayed */
     size_t count, reproduced, absent;
     size_t lost;      /* cases whose rows cannot be made again */
-    bool failed;      /* a kernel that did not then, or in another way */
+    bool failed;      /* a kernel fails that did not then, or fails in another way */
     text_buffer said; /* the verdicts with all their words: too long for a table */
 } replay_state;
 
@@ -551,9 +551,9 @@ const cli_command command_replay = {
     .details =
         "The input is generated again from its seed, with all its rows and in every placement.\n"
         "Exit code: 0 all reproduce (the same bits, error and verdict, whatever the verdict\n"
-        "is); 1 a result differs; 2 usage; 4 a kernel or an input is missing, or cannot run here; "
-        "6 a kernel\n"
-        "fails now that did not; 7 a file or the environment failed; 130 interrupted.",
+        "is); 1 a result differs; 2 usage; 4 a kernel or an input is missing, or cannot run\n"
+        "here; 6 a kernel fails now that did not; 7 a file or the environment failed; 130\n"
+        "interrupted.",
     OPTIONS(options),
     DEFAULTS(replay_options, .max_row_ulp = INFINITY),
     .most_operands = 1,

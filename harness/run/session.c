@@ -347,7 +347,7 @@ static void judge_case(judge_lane *lane, judged_case *found)
     found->rows = is_swept ? judgement->by_row : NULL;
 }
 
-/* With its rows. */
+/* Stores the judgement of a case and, where there are any, its judged rows. */
 static void put_case(run_session *session, const case_key *key, const judged_case *found,
                      size_t rows)
 {

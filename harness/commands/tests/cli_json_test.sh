@@ -59,7 +59,6 @@ check "eval --json: no speed" is "$(value speed out)" null
 
 accepted "export db" 0 export --db a.db --format db --out few.db
 refused "export db to standard output" 2 '--format db needs --out FILE' export --db a.db --format db
-ends "export jsonl" 2 export --db a.db --format jsonl
 refused "an unknown format" 2 "invalid --format 'jsn' \(did you mean 'json'\?\): choose json, tsv, csv, smaller or db" export --db a.db --format jsn
 accepted "export tsv" 0 export --db a.db --format tsv
 check "export tsv: as many fields in each line" is "$(awk -F '\t' '{ print NF }' out | uniq | wc -l)" 1

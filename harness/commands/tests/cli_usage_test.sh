@@ -106,7 +106,6 @@ done
 for bad in nan -1 inf x ''; do
     refused "--max-row-ulp '$bad'" 2 '--max-row-ulp.*a number from 0' run "--max-row-ulp=$bad"
 done
-refused "an unknown export format" 2 "'tvs' \(did you mean 'tsv'\?\): choose json, tsv" export --format tvs
 accepted "--help wins over what is wrong behind it" 0 run --help --zzz
 
 # Standard output that can't be written to is an error; a reader that goes away is told nothing.
