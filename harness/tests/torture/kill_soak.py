@@ -82,7 +82,7 @@ def content(path):
 
 def mask(text):
     """What two runs that measure time have in common: not their numbers, nor which copy is the faster one."""
-    text = re.sub(rb"(?m)^(Quiet|! Noisy): .*$", b"", text)
+    text = re.sub(rb"(?m)^(Quiet|! Noisy): .*\n( .*\n)*", b"", text)
     text = re.sub(rb" (rep|nt)(?=[ \n])", b"", text)
     text = re.sub(rb"[-+.!\d]+(e[-+.\d]+)?", b"#", text)
     return re.sub(rb" +", b" ", text)
