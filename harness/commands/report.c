@@ -7,7 +7,7 @@
 #include "store/run_file.h"
 
 typedef struct report_options {
-    const char *database, *out, *chart;
+    const char *database, *out;
     uint64_t run, sample;
     word_list plugins;
     result_options shown;
@@ -21,10 +21,6 @@ static exit_code report(void *context, const cli_call *call)
     const char *file = call->operands->count > 0 ? call->operands->words[0] : NULL;
     if (file && !options->verify)
         die(EXIT_CODE_USAGE, "%s: only report --verify takes a file", file);
-    if (options->chart) {
-        charts_draw_again(options->chart, options->out, &options->printed);
-        return EXIT_CODE_FINE;
-    }
     if (options->sample == 0)
         die(EXIT_CODE_USAGE, "invalid --sample 0: choose how many errors, at least 1");
     run_file sent = {0}; /* its temporary copy goes at the end of the program */
@@ -63,8 +59,6 @@ static const cli_option options[] = {
      offsetof(report_options, run)},
     {"out", "DIR", "folder of the charts and the page (default: results/charts)", OPTION_TEXT,
      offsetof(report_options, out)},
-    {"draw", "NAME", "draw this chart from the tables in DIR/data, without a run", OPTION_TEXT,
-     offsetof(report_options, chart)},
     {"no-charts", NULL, "print the table and the answer only", OPTION_FLAG,
      offsetof(report_options, no_charts)},
     {"verify", NULL, "compute every error of the run or FILE again and compare", OPTION_FLAG,

@@ -157,6 +157,7 @@ static inline int ln_when_holds(ln_when when, const ln_problem *problem, size_t 
     row(fast, f32, f32, avx512, memory, "rms_fused_nt_f32_acc_f64_avx512") \
     row(fast, f32, f32, avx512, narrow, "rms_transposed_f32_avx512") \
     row(fast, f32, f32, avx512, long_even, "rms_blocked_f32_avx512") \
+    row(fast, f32, f32, avx512, uneven, "rms_pipelined_f32_avx2") \
     row(fast, f32, f32, avx512, always, "rms_pipelined_f32_avx512") \
     row(fast, f32, f32, avx2, few, "rms_f32_avx2") \
     row(fast, f32, f32, avx2, memory, "rms_fused_nt_f32_acc_f64_avx2") \
@@ -201,7 +202,11 @@ static inline int ln_when_holds(ln_when when, const ln_problem *problem, size_t 
     LN_ROW_EACH_ISA(row, accurate, bf16, f32, "rms_bf16_param_f32_acc_f64", "") \
     LN_ROW_EACH_ISA(row, accurate, f16, f16, "rms_f16_acc_f64", "") \
     LN_ROW_EACH_ISA(row, accurate, f16, f32, "rms_f16_param_f32_acc_f64", "") \
-    LN_ROW_EACH_ISA(row, reproducible, f32, f32, "rms_tiled_f32", "") \
+    row(reproducible, f32, f32, neon, always, "rms_tiled_f32_neon") \
+    row(reproducible, f32, f32, avx512, uneven, "rms_tiled_f32_avx2") \
+    row(reproducible, f32, f32, avx512, always, "rms_tiled_f32_avx512") \
+    row(reproducible, f32, f32, avx2, always, "rms_tiled_f32_avx2") \
+    row(reproducible, f32, f32, scalar, always, "rms_tiled_f32_scalar") \
     LN_ROW_EACH_ISA(row, reproducible, f64, f64, "rms_tiled_f64", "") \
     LN_ROW_EACH_ISA(row, reproducible, bf16, bf16, "rms_tiled_bf16", "") \
     LN_ROW_EACH_ISA(row, reproducible, bf16, f32, "rms_tiled_bf16_param_f32", "") \

@@ -75,15 +75,6 @@ check "report: no empty item, no heading in a list" hasnt page/report.md '^- *$'
 check "report: the figure's command" has page/report.md 'lnbench run --plan quick --only accuracy'
 check "report: the worst row's command" has page/report.md 'lnbench replay --case [0-9]+'
 
-if command -v gnuplot >/dev/null; then
-    cp page/conventions.svg first.svg && rm page/conventions.svg
-    accepted "a chart again" 0 report --draw conventions --out page
-    check "report --draw: it is the same" cmp first.svg page/conventions.svg
-else
-    echo "not checked: a chart drawn again (gnuplot is not installed)"
-fi
-refused "report --draw of no chart" 2 'no such chart' report --draw nothing --out page
-
 # Programs of others: what the environment says is not theirs, what is absent is said, what fails is
 # an error that names the charts.
 real=$(command -v gnuplot) || real=/bin/false

@@ -44,7 +44,7 @@ options_of eval --x --residual --gamma --beta --dy --dx --dgamma --dbeta --conve
 options_of fingerprint --x --y --gamma --beta --residual --dtypes --digits --x-digits --probe --format --json
 options_of choose --shapes --model --tokens --max-row-ulp --proven --kappa --stored --conventions --dtypes --param --kernels \
     --cache --time-on --threads --plugin --deadline --allow-missing --db --format --json
-options_of report --allow-missing --run --out --draw --no-charts --verify --sample --plugin --db --all --top --sort \
+options_of report --allow-missing --run --out --no-charts --verify --sample --plugin --db --all --top --sort \
     --format --json
 options_of export --format --run --out --db
 options_of doctor --store --remove --noise --time --db --facts --format --json

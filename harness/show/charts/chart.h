@@ -55,8 +55,5 @@ void report_path(char path[512], const char *directory, const char *name, const 
  * there is nothing to draw, the program ends (7). */
 void charts_draw_alone(result_store *store, const char *name, size_t count, const char *each,
                        const char *directory, const output_file *out);
-/* Draws DIRECTORY/NAME.svg, .png and .pdf from the tables that are in its data/ already: those of
- * another program, or of a report after a change of them. */
-void charts_draw_again(const char *name, const char *directory, const output_file *out);
 
 #endif

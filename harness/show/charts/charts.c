@@ -283,31 +283,10 @@ enum { ALONE = 2 }; /* of the formats */
 
 static const chart_kind *kind_named(const char *name)
 {
-    for (size_t i = 0; i < chart_count; i++)
-        if (strcmp(chart_list[i].stem, name) == 0)
-            return &chart_list[i];
-    die(EXIT_CODE_USAGE, "--draw '%.60s': no such chart (docs/publish.md lists them)", name);
-}
-
-/* Draws charts that are no part of a report, and prints the paths of their drawings. */
-static void draw_alone(report_chart *charts, size_t count, size_t format_count, const char *folder,
-                       const output_file *out)
-{
-    char plots[1024], path[512];
-    own_path(OWN_PLOTS, plots, sizeof plots);
-    draw_formats(charts, count, format_count, plots, folder);
-    for (size_t i = 0; i < count; i++)
-        for (size_t f = 0; f < format_count && !charts[i].reason[0]; f++) {
-            report_path(path, folder, charts[i].stem, formats[f]);
-            output_aside(out, "chart   %s", path);
-        }
-    for (size_t i = 0; i < count; i++)
-        if (charts[i].lost)
-            die(interrupted() ? EXIT_CODE_INTERRUPTED : EXIT_CODE_ENVIRONMENT,
-                "no chart %s: %s (the tables are in %s/data)", charts[i].stem, charts[i].reason,
-                folder);
-    if (charts[0].reason[0])
-        output_note("no chart: %s (the tables are in %s/data)", charts[0].reason, folder);
+    size_t i = 0;
+    while (strcmp(chart_list[i].stem, name) != 0)
+        i++;
+    return &chart_list[i];
 }
 
 void charts_draw_alone(result_store *store, const char *name, size_t count, const char *each,
@@ -315,7 +294,7 @@ void charts_draw_alone(result_store *store, const char *name, size_t count, cons
 {
     const chart_kind *kind = kind_named(name);
     report_chart *charts = allocate_zeroed(count, sizeof *charts);
-    char mark[24], path[512];
+    char mark[24], path[512], plots[1024];
     report_path(path, directory, "data", "");
     make_directories(path);
     for (size_t i = 0; i < count; i++) {
@@ -330,13 +309,19 @@ void charts_draw_alone(result_store *store, const char *name, size_t count, cons
             unlink(path);
         }
     }
-    draw_alone(charts, count, ALONE, directory, out);
+    own_path(OWN_PLOTS, plots, sizeof plots);
+    draw_formats(charts, count, ALONE, plots, directory);
+    for (size_t i = 0; i < count; i++)
+        for (size_t f = 0; f < ALONE && !charts[i].reason[0]; f++) {
+            report_path(path, directory, charts[i].stem, formats[f]);
+            output_aside(out, "chart   %s", path);
+        }
+    for (size_t i = 0; i < count; i++)
+        if (charts[i].lost)
+            die(interrupted() ? EXIT_CODE_INTERRUPTED : EXIT_CODE_ENVIRONMENT,
+                "no chart %s: %s (the tables are in %s/data)", charts[i].stem, charts[i].reason,
+                directory);
+    if (charts[0].reason[0])
+        output_note("no chart: %s (the tables are in %s/data)", charts[0].reason, directory);
     free(charts);
-}
-
-void charts_draw_again(const char *name, const char *directory, const output_file *out)
-{
-    report_chart chart = {.kind = kind_named(name)};
-    snprintf(chart.stem, sizeof chart.stem, "%s", name);
-    draw_alone(&chart, 1, FORMATS, directory, out);
 }
