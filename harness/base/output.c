@@ -12,7 +12,7 @@
 const char *const output_format_names[OUTPUT_FORMAT_COUNT] = {
     [OUTPUT_TEXT] = "text",     [OUTPUT_MARKDOWN] = "markdown", [OUTPUT_TSV] = "tsv",
     [OUTPUT_CSV] = "csv",       [OUTPUT_JSON] = "json",         [OUTPUT_JUNIT] = "junit",
-    [OUTPUT_GITHUB] = "github", [OUTPUT_SMALLER] = "smaller",   [OUTPUT_HTML] = "html",
+    [OUTPUT_GITHUB] = "github", [OUTPUT_HTML] = "html",
 };
 
 void output_choose(output_file *output, const char *given)

@@ -20,7 +20,7 @@
 /* The names of the formats are in output.c, their printers in relation.c. Every command has the first ones; compare
  * and duet also have the next ones. */
 #define OUTPUT_FORMATS "text|markdown|tsv|csv|json"
-#define OUTPUT_FORMATS_CI OUTPUT_FORMATS "|junit|github|smaller"
+#define OUTPUT_FORMATS_CI OUTPUT_FORMATS "|junit|github"
 typedef enum output_format {
     OUTPUT_TEXT,
     OUTPUT_MARKDOWN,
@@ -30,7 +30,6 @@ typedef enum output_format {
     OUTPUT_FORMATS_OF_ALL,
     OUTPUT_JUNIT = OUTPUT_FORMATS_OF_ALL,
     OUTPUT_GITHUB,
-    OUTPUT_SMALLER, /* customSmallerIsBetter */
     OUTPUT_FORMATS_OF_CI,
     OUTPUT_HTML = OUTPUT_FORMATS_OF_CI,
     OUTPUT_FORMAT_COUNT

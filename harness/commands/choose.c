@@ -285,9 +285,9 @@ static const char *objection(const choice *own, const ranked_kernel *kernel,
     else if (all->wrong + all->limited > 0 && isnan(own->wanted.kappa))
         standing_objection(standing, NULL, words);
     else if (kernel->error < dtype_no_digit(type))
-        snprintf(words, OBJECTION_WORDS, "row ULP %s; %g allowed%s",
-                 error_in_words(kernel->error, type, NULL, number), budget,
-                 isnan(own->wanted.kappa) ? "" : " on rows of this kappa");
+        snprintf(words, OBJECTION_WORDS, "has errors up to %s row ULP%s, and %g is allowed",
+                 error_in_words(kernel->error, type, NULL, number),
+                 isnan(own->wanted.kappa) ? "" : " on rows of this kappa", budget);
     else
         snprintf(words, OBJECTION_WORDS, "no correct digit on some rows");
     return strncmp(words, "is ", 3) == 0 ? words + 3 : words;
@@ -314,6 +314,8 @@ static void add_answer(const choice *own, text_buffer *out)
                         number_short(kernel->time_hi_ns / 1e3, times[2]),
                         error_in_words(kernel->error, own->wanted.at.dtype, NULL, words),
                         kernel->judged, kernel->judged == 1 ? "" : "s");
+        if (i != FASTEST && kernel->proven)
+            text_format(out, ", proven to stay within %g", own->wanted.budget);
         if (i >= TUNED && own->named)
             text_format(out, ": %s times as fast", answer_times(speedup(own, kernel), times[3]));
         if (i == FASTEST)

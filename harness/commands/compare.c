@@ -188,8 +188,7 @@ static exit_code duet(void *context, const cli_call *call)
     struct duet_run duet = {
         .cpu = -1,
         .deadline = options->deadline,
-        .comparison = {.requested_known = true,
-                       .settings = {.tool = "duet",
+        .comparison = {.settings = {.tool = "duet",
                                     .files = {options->base, options->new},
                                     .seconds = options->seconds,
                                     .seed = options->request.seed}},

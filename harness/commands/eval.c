@@ -338,8 +338,9 @@ static void print_table(const eval_shown *shown, const output_file *out)
                          : as_format("%.6g, with probability 1 - %g for all rows", probable, rare));
     }
     relation_row(rows, as_text("worst"),
-                 as_format("row %zu, column %zu: %a, exactly %a", m->worst_row, m->worst_column,
-                           m->worst_computed, m->worst_exact));
+                 as_format("row %zu, column %zu: %.9g (%a), exactly %.9g (%a)", m->worst_row,
+                           m->worst_column, m->worst_computed, m->worst_computed, m->worst_exact,
+                           m->worst_exact));
     relation_row(rows, as_text("reproducible"),
                  as_text(reproducibility_describe(&shown->bits, described, sizeof described)));
     relation_row(rows, as_text("certified"),

@@ -404,9 +404,12 @@ static void note_result(replay_state *state, const kernel_entry *kernel, const c
                  result);
     verdict_describe(&result->then.verdict, then, sizeof then);
     verdict_describe(&result->now.verdict, now, sizeof now);
-    if (result->then.verdict.detail[0] || result->now.verdict.detail[0])
-        text_format(&state->said, "\n%s, %s\n  then  %s\n  now   %s\n", what, name, then,
-                    strcmp(then, now) == 0 ? "the same words" : now);
+    if (!result->then.verdict.detail[0] && !result->now.verdict.detail[0])
+        return;
+    const bool same = strcmp(then, now) == 0;
+    text_format(&state->said, "\n%s, %s\n  then%s  %s\n", what, name, same ? " and now" : "", then);
+    if (!same)
+        text_format(&state->said, "  now   %s\n", now);
 }
 
 static void create_judge(replay_state *state, uint64_t seed)

@@ -10,9 +10,8 @@ typedef struct report_options {
     const char *database, *out;
     uint64_t run, sample;
     word_list plugins;
-    result_options shown;
     output_file printed;
-    bool verify, no_charts, allow_missing;
+    bool all, verify, no_charts, allow_missing;
 } report_options;
 
 static exit_code report(void *context, const cli_call *call)
@@ -37,7 +36,7 @@ static exit_code report(void *context, const cli_call *call)
         /* A place that cannot be written to is found before anything is shown. */
         if (!options->no_charts)
             make_directories(options->out);
-        result_show(&options->shown, &view, options->database, NULL, &options->printed);
+        result_show(options->all, &view, options->database, NULL, &options->printed);
         if (!options->no_charts)
             draw_report(&view, options->out, &options->printed);
         code = result_exit_code(&view);
@@ -67,7 +66,7 @@ static const cli_option options[] = {
      offsetof(report_options, sample)},
     ALLOW_LOST_OPTION(report_options, allow_missing),
     PLUGIN_OPTION(report_options, plugins),
-    RESULT_OPTIONS(report_options, shown),
+    RESULT_OPTION(report_options, all),
     OUTPUT_OPTIONS(report_options, printed),
     STORE_OPTION(report_options, database),
 };

@@ -24,18 +24,14 @@ static void add_path(text_buffer *out, const char *option, const char *path)
     text_add_shell(out, realpath(path, whole) ? whole : path);
 }
 
-void result_show(const result_options *options, const run_view *view, const char *database,
-                 const word_list *plugins, const output_file *out)
+void result_show(bool all, const run_view *view, const char *database, const word_list *plugins,
+                 const output_file *out)
 {
     text_buffer again = {0};
-    result_look look = {.all = options->all, .top = (size_t)options->top};
-    if (options->sort)
-        look.order = result_order_from_name(options->sort);
     add_path(&again, "db", database);
     for (size_t i = 0; plugins && i < plugins->count; i++)
         add_path(&again, "plugin", plugins->words[i]);
-    look.again = again.bytes;
-    result_table_print(view, out, &look);
+    result_table_print(view, out, &(result_look){.all = all, .again = again.bytes});
     text_free(&again);
 }
 
@@ -47,8 +43,7 @@ typedef struct run_options {
     run_settings run;
     const char *out;
     const char *conformance; /* "yes" or "no" */
-    bool dry_run, no_charts;
-    result_options shown;
+    bool all, dry_run, no_charts;
     output_file printed;
 } run_options;
 
@@ -164,13 +159,13 @@ static size_t show_run(run_session *session, const run_options *options, bool fi
     run_view view = view_load(session->store, session->run);
     session->worst = worse_exit_code(session->worst, view_exit_code(&view));
     const size_t missing = view.run.counts.missing;
-    result_show(&options->shown, &view, options->run.database, &options->run.plugins, out);
+    result_show(options->all, &view, options->run.database, &options->run.plugins, out);
     output_aside(out, "stored  run %lld in %s", (long long)session->run, options->run.database);
     if (is_text && finished && missing == 0)
         print_checks(&session->plan, out);
     /* How the answers that the kernels were held against came about. */
     const ln_reference_counts counts = ln_reference_count(session->judge->reference);
-    if (is_text && options->shown.all && counts.elements > 0)
+    if (is_text && options->all && counts.elements > 0)
         output_line(out, "certified  %s", judge_describe_counts(&counts, words, sizeof words));
     if (finished && is_text && !options->no_charts)
         draw_report(&view, options->out, out);
@@ -264,8 +259,6 @@ static exit_code run(void *context, const cli_call *call)
     if (options->run.request.conformance && strcmp(options->conformance, "yes") != 0)
         die(EXIT_CODE_USAGE, "invalid --conformance '%.9s': choose yes or no",
             options->conformance);
-    if (options->shown.sort) /* an unknown order is found before anything is measured */
-        result_order_from_name(options->shown.sort);
     run_prepare(&session, &options->run, &kernels);
     if (options->dry_run) {
         dry_run(&session.plan, out);
@@ -332,7 +325,7 @@ static const cli_option options[] = {
      offsetof(run_options, run.resume)},
     {"dry-run", NULL, "show the plan and measure nothing", OPTION_FLAG,
      offsetof(run_options, dry_run)},
-    RESULT_OPTIONS(run_options, shown),
+    RESULT_OPTION(run_options, all),
     OUTPUT_OPTIONS(run_options, printed),
 };
 

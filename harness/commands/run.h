@@ -34,23 +34,14 @@ void run_end(run_session *session, kernel_list *kernels);
 
 /* ---- how much of a result run and report show ---- */
 
-typedef struct result_options {
-    bool all;
-    uint64_t top;
-    const char *sort;
-} result_options;
-
-#define RESULT_OPTIONS(type, member)                                                               \
-    {"all", NULL, "show every kernel and shape", OPTION_FLAG, offsetof(type, member.all)},         \
-        {"top", "N", "show the first N kernels", OPTION_COUNT, offsetof(type, member.top)},        \
+#define RESULT_OPTION(type, member)                                                                \
     {                                                                                              \
-        "sort", "speed|error|name", "order of the kernels (default: speed)", OPTION_TEXT,          \
-            offsetof(type, member.sort)                                                            \
+        "all", NULL, "show every kernel and shape", OPTION_FLAG, offsetof(type, member)            \
     }
 
-/* Prints the view according to the options. `plugins` go into the printed commands that repeat a case. */
-void result_show(const result_options *options, const run_view *view, const char *database,
-                 const word_list *plugins, const output_file *out);
+/* Prints the table and the answer; all: every kernel and shape. `plugins` go into the printed commands that repeat a case. */
+void result_show(bool all, const run_view *view, const char *database, const word_list *plugins,
+                 const output_file *out);
 
 /* ---- report --verify (replay.c): every error of a run again, and its page drawn again ---- */
 

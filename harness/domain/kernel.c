@@ -98,7 +98,7 @@ void kernel_words_check(const kernel_list *kernels, const word_list *words)
 {
     for (size_t i = 0; i < words->count; i++) {
         const word_meaning meaning = meaning_of(kernels, words->words[i]);
-        if (meaning.others == 0 && meaning.labels != 1)
+        if (meaning.others == 0 && meaning.labels == 0)
             die_of_word(kernels, words->words[i], meaning.labels);
     }
 }

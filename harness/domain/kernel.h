@@ -54,7 +54,7 @@ bool kernel_is_meant(const kernel_entry *kernel, const char *word);
  * ends the program (2), and names the nearest kernel or those that share the label. */
 const kernel_entry *kernel_find(const kernel_list *kernels, const char *word);
 const kernel_entry *kernel_meant(const kernel_list *kernels, const char *word);
-/* Ends the program in the same way if a word means no kernel, or is the label of several. */
+/* Ends the program in the same way if a word means no kernel. A label of several means all of them. */
 void kernel_words_check(const kernel_list *kernels, const word_list *words);
 /* The given convention, or else the first preset of the operation of the kernels that the words mean (of several
  * operations, the first). A convention that none of these kernels computes ends the program (2). */

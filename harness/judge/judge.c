@@ -454,7 +454,7 @@ static bool describe_row(wrong_row *wrong, row_findings *findings)
     note_mistakes(findings, norm_mistakes(&asked));
     if (block->hidden >= LONG_ENOUGH && is_stretched(&wrong->judged, wrong->y, &share)) {
         number_print(wrong->as, ROW_FAULT_LENGTH,
-                     ", y - exact being %.3g of gamma xhat in all columns", share);
+                     "; y - exact is %.3g of gamma xhat in all columns", share);
         return false;
     }
     const char *look = mark_columns(wrong, &first, &count);
@@ -493,13 +493,13 @@ static void find_inaccuracy(wrong_row *wrong, row_findings *findings)
     if (describe_row(wrong, findings))
         judge_find(findings, VERDICT_INACCURATE, "row %zu: %s", wrong->number, wrong->words);
     else if (own > limits->order_ulp)
-        judge_find(
-            findings, VERDICT_INACCURATE,
-            "row %zu: beyond any order of summation: row ULP %.3g, at most %.3g, probably %.3g%s",
-            wrong->number, own, limits->order_ulp, limits->likely_ulp, wrong->as);
+        judge_find(findings, VERDICT_INACCURATE,
+                   "row %zu: row ULP %.3g is beyond any order of summation (at most %.3g, probably "
+                   "%.3g)%s",
+                   wrong->number, own, limits->order_ulp, limits->likely_ulp, wrong->as);
     else
         judge_find(findings, VERDICT_INACCURATE,
-                   "row %zu: worse than every textbook kernel: row ULP %.3g, theirs at most %.3g%s",
+                   "row %zu: row ULP %.3g is worse than every textbook kernel (at most %.3g)%s",
                    wrong->number, own, limits->textbook.row_ulp, wrong->as);
 }
 
@@ -553,7 +553,7 @@ static void judge_unclaimed(wrong_row *row, const judged_kind *kind, row_finding
             limits_poorest(kind->accumulator, judged, row->judge->values, limits);
         if (limits_hold(&poorest, judged, row->y))
             judge_find(findings, VERDICT_TYPE_LIMITED,
-                       "row %zu: row ULP %.3g: sorted sums or a pivot far from the mean have up to "
+                       "row %zu: row ULP %.3g; sorted sums or a pivot far from the mean have up to "
                        "%.3g, other textbook kernels %.3g",
                        row->number, limits_error(judged, row->y), poorest.textbook.row_ulp,
                        limits->textbook.row_ulp);

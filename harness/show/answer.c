@@ -74,13 +74,9 @@ void view_add_coverage(const run_view *view, text_buffer *out)
         coverage_lose(&covered, table_text(&lost, i, "name"), table_text(&lost, i, "reason"));
     covered.missing = counts->missing;
     covered.done = counts->requested - counts->unsupported - counts->missing;
-    if (counts->known)
-        coverage_add_line(out, &covered, "judged");
-    if (counts->known && !ended)
-        text_add(out, "; ");
+    coverage_add_line(out, &covered, "judged");
     if (!ended)
-        text_format(out, "the run did not finish%s",
-                    counts->known ? "" : ", and its missing cases are unknown");
+        text_add(out, "; the run did not finish");
     coverage_free(&covered);
     stored_table_free(&lost);
 }
@@ -521,8 +517,10 @@ static void add_speed(const run_answer *answer, const answer_row *row, text_buff
         if (!is_compared(peer, row))
             continue;
         text_add(out, count == 0 ? ", " : "");
-        add_listed(answer_times(row->speedup / peer->speedup, number), count++, peers, out);
-        clean_format(out, FORM_LINE, " times as fast as %s", peer->label);
+        const char *times = answer_times(row->speedup / peer->speedup, number);
+        const bool level = strcmp(times, "1.0") == 0;
+        add_listed(level ? "about" : times, count++, peers, out);
+        clean_format(out, FORM_LINE, "%s as fast as %s", level ? "" : " times", peer->label);
     }
     if (peers == 0 && row == answer->fastest)
         text_add(out, ", the fastest kernel");
@@ -622,11 +620,40 @@ static void add_accuracy(const run_answer *answer, const answer_row *row, text_b
     text_add(out, ".\n");
 }
 
+/* "library_fast_f32 is 1.7 times as fast, but has errors up to 6.8 row ULP", without a full stop. */
+static void add_cost(const run_answer *answer, const answer_row *row, text_buffer *out)
+{
+    stored_case worst;
+    char times[16], objection[OBJECTION_WORDS];
+    const answer_row *own = answer->recommended;
+    const error_sum *any = &row->standing->errors[SCOPE_ANY];
+    const bool known = store_case(answer->view->store, any->at, &worst);
+    answer_times(own->relative / row->relative, times);
+    const bool level = own->tied || strcmp(times, "1.0") == 0;
+    clean_format(out, FORM_LINE, "%s is %s%s as fast, but %s", row->kernel, level ? "about" : times,
+                 level ? "" : " times",
+                 !row->ranked->within
+                     ? standing_objection(row->standing, known ? &worst.verdict : NULL, objection)
+                 : row->ranked->callable ? row->ranked->doubt
+                                         : "no library call dispatches to it");
+}
+
+/* The fastest call that is faster than the recommended kernel, is right in every case, and has larger errors than
+ * asked for; NULL where there is none. */
+static const answer_row *fastest_right(const run_answer *answer)
+{
+    for (const answer_row *row = answer->rows; row < answer->recommended; row++)
+        if (row->ranked->callable && !row->ranked->within && row->all->judged > 0 &&
+            row->all->wrong + row->all->limited == 0)
+            return row;
+    return NULL;
+}
+
 /* What is faster than the recommended kernel, and what that costs. */
 static void add_faster(const run_answer *answer, text_buffer *out)
 {
     const answer_row *fastest = answer->fastest, *own = answer->recommended;
-    char times[16], objection[OBJECTION_WORDS];
+    char times[16];
     for (int of = OF_CALLABLE; of >= OF_ALL; of--) {
         const size_t count = answer->untold_count[of];
         size_t named = 0;
@@ -649,17 +676,13 @@ static void add_faster(const run_answer *answer, text_buffer *out)
                      costs ? "; " : ".\n");
     if (!costs)
         return;
-    stored_case worst;
-    bool known = store_case(answer->view->store, fastest->standing->errors[SCOPE_ANY].at, &worst);
-    answer_times(own->relative / fastest->relative, times);
-    bool level = own->tied || strcmp(times, "1.0") == 0;
-    clean_format(
-        out, FORM_LINE, "%s is %s%s as fast, but %s.\n", fastest->kernel, level ? "about" : times,
-        level ? "" : " times",
-        !fastest->ranked->within
-            ? standing_objection(fastest->standing, known ? &worst.verdict : NULL, objection)
-        : fastest->ranked->callable ? fastest->ranked->doubt
-                                    : "no library call dispatches to it");
+    add_cost(answer, fastest, out);
+    const answer_row *right = fastest_right(answer);
+    if (right && right != fastest) {
+        text_add(out, "; ");
+        add_cost(answer, right, out);
+    }
+    text_add(out, ".\n");
 }
 
 /* How a kernel of the short table fails at worst and on which rows: "no correct digit where |mean| exceeds 1e4 std";
@@ -682,7 +705,8 @@ static void describe_failing(const run_answer *answer, const answer_row *row, ch
                  is_nan ? "NaN or infinity" : "no correct digit", worst.key.input);
 }
 
-/* Which kernels of the short table fail, and on which rows: those that fail in the same way are named together. */
+/* Which kernels of the short table fail, and on which rows: those that fail in the same way are named together; and
+ * which of them crashed or broke their contract. */
 static void add_failing(const run_answer *answer, text_buffer *out)
 {
     char(*words)[128] = allocate_zeroed(answer->count + 1, sizeof *words);
@@ -703,6 +727,17 @@ static void add_failing(const run_answer *answer, text_buffer *out)
                     words[j][0] = '\0';
             }
         clean_format(out, FORM_LINE, members == 1 ? " gives %s" : " give %s", words[i]);
+        any = true;
+    }
+    for (size_t i = 0; i < answer->count; i++) {
+        const answer_row *row = &answer->rows[i];
+        stored_case fault;
+        char why[VERDICT_MAX_LENGTH];
+        if (!row->shown || !store_case(answer->view->store, row->standing->fault, &fault) ||
+            verdict_exit_code(&fault.verdict) != EXIT_CODE_KERNEL_FAILED)
+            continue;
+        clean_format(out, FORM_LINE, "%s%s %s on the input '%s'", any ? "; " : "", row->label,
+                     verdict_why(&fault.verdict, why, sizeof why), fault.key.input);
         any = true;
     }
     free(words);

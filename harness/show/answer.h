@@ -39,8 +39,7 @@ typedef struct run_view {
 bool view_next_part(const run_view *whole, run_view *part);
 run_view view_load(result_store *store, int64_t run);
 void view_free(run_view *view);
-/* Adds "requested 40, judged 37, missing 3: ...", and whether the run finished, without a newline. Adds nothing for a
- * complete run that does not store these counts. */
+/* Adds "requested 40, judged 37, missing 3: ...", and whether the run finished, without a newline. */
 void view_add_coverage(const run_view *view, text_buffer *out);
 /* The operation of a part; for the whole view, that of its first part. */
 ln_operation view_operation(const run_view *part);

@@ -248,9 +248,14 @@ static void keep_pair(run_comparison *comparison, const comparison_pair *pair)
                        (code != EXIT_CODE_FINE && !less);
     comparison->pairs++;
     if (pair->speed > comparison->speed)
-        comparison->speed = pair->speed;
+        comparison->with_speed = 0;
     if (pair->accuracy > comparison->accuracy)
-        comparison->accuracy = pair->accuracy;
+        comparison->with_accuracy = 0;
+    comparison->speed = pair->speed > comparison->speed ? pair->speed : comparison->speed;
+    comparison->accuracy =
+        pair->accuracy > comparison->accuracy ? pair->accuracy : comparison->accuracy;
+    comparison->with_speed += pair->speed == comparison->speed;
+    comparison->with_accuracy += pair->accuracy == comparison->accuracy;
     comparison->code = worse_exit_code(comparison->code, code);
     if (!isnan(pair->ratio.middle)) {
         comparison->log_ratios += log(pair->ratio.middle);
@@ -316,8 +321,7 @@ exit_code comparison_exit_code(const run_comparison *comparison)
 /* ---- two runs: whether they can be compared ---- */
 
 /* What differs of processor, build and plan goes to the differences, what else differs and may matter to the remarks.
- * Runs with different requests lack each other's cases; of a run that does not say what was requested, nobody
- * knows what is missing. */
+ * Runs with different requests lack each other's cases. */
 static void compare_contexts(run_comparison *comparison, result_store *store,
                              const int64_t ids[SIDES])
 {
@@ -325,7 +329,9 @@ static void compare_contexts(run_comparison *comparison, result_store *store,
      * time, or are what is to be compared, and are left out; so are those that one side lacks, because a version
      * has other facts, unless they decide or are only there where they say something. */
     static const char sql[] =
-        "SELECT name, base, new, decides FROM ("
+        "SELECT CASE name WHEN 'conventions_named_of' THEN 'operation of the named conventions' "
+        "WHEN 'adversarial_rows' THEN 'file of adversarial rows' ELSE name END AS name, "
+        "base, new, decides FROM ("
         "SELECT 'requested' AS name, base.command_line AS base, new.command_line AS new, 0 AS "
         "decides, -3 AS place FROM runs AS base, runs AS new WHERE base.id = ?1 AND new.id = ?2 "
         "AND base.request_hash <> new.request_hash AND '' NOT IN (base.request_hash, "
@@ -348,16 +354,7 @@ static void compare_contexts(run_comparison *comparison, result_store *store,
         "'conventions_named_of'))) WHERE base <> new ORDER BY place";
     const stored_run base = store_run(store, ids[BASE]), new = store_run(store, ids[NEW]);
     char line[640];
-    comparison->requested_known = base.counts.known && new.counts.known;
     comparison->same_rows = base.seed == new.seed;
-    snprintf(line, sizeof line,
-             "%s is older and does not store what was requested: its missing cases are "
-             "unknown",
-             new.counts.known    ? "base"
-             : base.counts.known ? "new"
-                                 : "either");
-    if (!comparison->requested_known)
-        word_list_add(&comparison->remarks, line);
     stored_table found = store_ask(store, sql, "ii", ids[BASE], ids[NEW]);
     for (size_t i = 0; i < found.rows; i++) {
         const bool decides = table_whole(&found, i, "decides") > !comparison->settings.speed;

@@ -115,9 +115,10 @@ typedef struct run_comparison {
      * compare_print.c. */
     result_store *store;
     size_t pairs; /* all that were compared */
-    /* The most important speed, accuracy and exit code of all pairs. */
+    /* The most important speed, accuracy and exit code of all pairs, and how many pairs have them. */
     speed_verdict speed;
     accuracy_verdict accuracy;
+    size_t with_speed, with_accuracy;
     exit_code code;
     double log_ratios; /* sum of the logarithms of `ratios` ratios */
     size_t ratios;
@@ -126,7 +127,6 @@ typedef struct run_comparison {
     const char *worst; /* the worst of them, with its pair and its errors; NULL: none */
     coverage covered;
     bool same_rows;           /* of two runs: of one seed */
-    bool requested_known;     /* false: count the cases that the sides have */
     word_list differences;    /* of the contexts: any makes the sides not comparable */
     word_list remarks;        /* what differs besides */
     word_list reclassed;      /* kernels whose reproducibility class is another one */

@@ -1,5 +1,5 @@
-/* A comparison as text, Markdown, TSV, CSV and JSON, and for CI as JUnit, annotations of GitHub and
- * customSmallerIsBetter. Each is a query of the pairs, most of them with sentences around it. */
+/* A comparison as text, Markdown, TSV, CSV and JSON, and for CI as JUnit and annotations of GitHub. Each is a query of
+ * the pairs, most of them with sentences around it. */
 #include "show/compare.h"
 #include "domain/operation.h"
 #include "domain/kernel.h"
@@ -117,13 +117,13 @@ static const char *note_of(arena *memory, const run_comparison *comparison,
 
 /* ---- what all pairs come to ---- */
 
-/* The geometric mean of the ratios; NaN where there is none. */
+/* The geometric mean of the ratios of times; NaN where there is none. */
 static double mean_ratio(const run_comparison *comparison)
 {
     return exp(comparison->log_ratios / (double)comparison->ratios);
 }
 
-/* "fine: same, bit-identical in 12 pairs, geometric mean 1.0002" */
+/* "regression: slower in 2, bit-identical in 12 pairs, new/base 1.0102 on average" */
 static void add_outcome(text_buffer *out, const run_comparison *comparison)
 {
     const comparison_settings *settings = &comparison->settings;
@@ -147,14 +147,19 @@ static void add_outcome(text_buffer *out, const run_comparison *comparison)
     }
     if (pairs == 0)
         text_add(out, "nothing was compared");
-    else
-        text_format(out, "%s%s%s in %zu pair%s", speed ? speed : "", speed && accuracy ? ", " : "",
-                    accuracy ? accuracy
-                    : speed  ? ""
-                             : "no result",
-                    pairs, pairs == 1 ? "" : "s");
+    if (speed)
+        text_add(out, speed);
+    if (speed && comparison->with_speed < pairs)
+        text_format(out, " in %zu", comparison->with_speed);
+    if (accuracy)
+        text_format(out, "%s%s", speed ? ", " : "", accuracy);
+    if (accuracy && comparison->with_accuracy < pairs)
+        text_format(out, " in %zu of %zu pairs", comparison->with_accuracy, pairs);
+    else if (pairs > 0)
+        text_format(out, "%s in %zu pair%s", speed || accuracy ? "" : "no result", pairs,
+                    pairs == 1 ? "" : "s");
     if (!isnan(mean))
-        text_format(out, ", geometric mean %.4f", mean);
+        text_format(out, ", new/base %.4f on average", mean);
     if (less > 0)
         text_format(out, ", %zu kernel%s less reproducible", less, less == 1 ? "" : "s");
     if (covered->missing > 0)
@@ -200,14 +205,14 @@ static void add_conclusion(text_buffer *out, arena *memory, const run_comparison
     if (is_of_runs(comparison) && comparison->speed != SPEED_NOT_MEASURED)
         text_format(out, "; %s%s",
                     comparison->noise.made[0] ? "noise measured "
-                                              : "decided by interval and rank test",
+                                              : "decided by the interval and a rank test",
                     plain(memory, "%s", comparison->noise.made));
 }
 
 /* ---- the table of pairs ---- */
 
 /* pairs: a row for each that will be listed. What people see of it is words, or NULL where there is none; json: all of
- * it; name: in JUnit; error_name: in customSmallerIsBetter. apart: a row for each case that makes no pair. */
+ * it; name: in JUnit. apart: a row for each case that makes no pair. */
 void comparison_begin(run_comparison *comparison)
 {
     comparison->store = store_open_memory();
@@ -215,8 +220,8 @@ void comparison_begin(run_comparison *comparison)
                  "CREATE TEMP TABLE apart (kind, kernel, why);"
                  "CREATE TEMP TABLE pairs (shown, weight, kernel, operation, convention, shape, "
                  "cache, ratio, base_time, new_time, copy, p, noise, speed, accuracy, worst_error, "
-                 "reproducible, note, json, name, seconds, exit_code, outcome, error_name, "
-                 "row_ulp_max, row_ulp_mean, regime, rows, hidden, ratio_lo, ratio_hi, processes)");
+                 "reproducible, note, json, name, seconds, exit_code, outcome, "
+                 "regime, rows, hidden, ratio_lo, ratio_hi, processes)");
 }
 
 /* One side of a pair as JSON has a case. */
@@ -276,14 +281,24 @@ static const char *time_words(arena *memory, double ns)
                                    : " ms");
 }
 
-/* "0.52 was 0.50", or one of them where people cannot tell the two apart. */
-static const char *both_words(arena *memory, double base, double new)
+static const char *figure_words(arena *memory, double figure)
 {
-    char shown[SIDES][16];
-    number_short(base, shown[BASE]);
-    number_short(new, shown[NEW]);
-    const bool same = strcmp(shown[BASE], shown[NEW]) == 0;
-    return arena_format(memory, "%s%s%s", shown[NEW], same ? "" : " was ", same ? "" : shown[BASE]);
+    char shown[16];
+    return arena_format(memory, "%s", number_short(figure, shown));
+}
+
+/* The largest row ULP of a side, which says nothing where its kernel crashed or broke its contract. */
+static const char *error_words(arena *memory, const compared_side *side)
+{
+    if (verdict_exit_code(&side->verdict) == EXIT_CODE_KERNEL_FAILED)
+        return "fail";
+    return figure_words(memory, side->metrics.elements ? side->metrics.row_ulp_max : NAN);
+}
+
+/* "0.52 was 0.50", or one of them where people cannot tell the two apart. */
+static const char *both_words(arena *memory, const char *base, const char *new)
+{
+    return strcmp(base, new) == 0 ? new : arena_format(memory, "%s was %s", new, base);
 }
 
 void comparison_put(run_comparison *comparison, const comparison_pair *pair, bool shown,
@@ -298,21 +313,17 @@ void comparison_put(run_comparison *comparison, const comparison_pair *pair, boo
     const char *ratio = ratio_words(&memory, &pair->ratio);
     const char *note = note_of(&memory, comparison, pair);
     char *json = comparison->settings.json ? pair_json(comparison, pair, note) : NULL;
-    store_put_line(comparison->store, "pairs", "idsssssssssddnnsssssdissddsiiddi", (int64_t)shown,
+    store_put_line(comparison->store, "pairs", "idsssssssssddnnsssssdissiiddi", (int64_t)shown,
                    weight, key->kernel, operation_name(key->operation),
                    convention_words(&memory, key), shape_words(&memory, key),
                    cache_name(key->cache), ratio, time_words(&memory, base->speed.time_ns),
                    time_words(&memory, new->speed.time_ns),
-                   both_words(&memory, base->speed.copy_ratio, new->speed.copy_ratio), pair->p,
-                   pair->noise, speed, accuracy,
-                   both_words(&memory, base->metrics.elements ? base->metrics.row_ulp_max : NAN,
-                              new->metrics.elements ? new->metrics.row_ulp_max : NAN),
+                   both_words(&memory, figure_words(&memory, base->speed.copy_ratio),
+                              figure_words(&memory, new->speed.copy_ratio)),
+                   pair->p, pair->noise, speed, accuracy,
+                   both_words(&memory, error_words(&memory, base), error_words(&memory, new)),
                    reproducible_both(base->reproducible, new->reproducible, reproducible), note,
                    json, pair_name(&memory, key), pair->seconds, (int64_t)code, outcome_names[code],
-                   arena_format(&memory, "%s/%s/%zux%zu/%s", key->kernel, key->convention,
-                                key->rows, key->hidden, key->input),
-                   new->metrics.elements ? new->metrics.row_ulp_max : NAN,
-                   new->metrics.elements ? new->metrics.row_ulp_mean : NAN,
                    comparison_regime(comparison, key), (int64_t)key->rows, (int64_t)key->hidden,
                    pair->ratio.lo, pair->ratio.hi, (int64_t) new->speed.processes);
     free(json);
@@ -573,7 +584,6 @@ static json_t *comparison_json(arena *memory, const run_comparison *comparison)
     list_apart(memory, comparison, true, true, &apart);
     json_t *not_compared = list_words(&apart);
     word_list_free(&apart);
-    json_object_set_new(covered, "requested_known", json_boolean(comparison->requested_known));
     snprintf(schema, sizeof schema, "lnbench-%s-3", settings->tool);
     return json_pack(
         "{s:s, s:s, s:i, s:o, s:o, s:s?, s:s?, s:o, s:o, s:o, s:o, s:s?, s:I, s:o, s:o, s:o, "
@@ -614,19 +624,6 @@ static void print_json(arena *memory, const run_comparison *comparison, FILE *fi
         die(EXIT_CODE_ENVIRONMENT, "standard output: cannot write JSON");
     free(text);
     json_decref(whole);
-}
-
-/* A row for each error of the new side. */
-static relation *errors_relation(const run_comparison *comparison)
-{
-    static const relation_column columns[] = {FOR_PROGRAMS("name"), FOR_PROGRAMS("unit"),
-                                              FOR_PROGRAMS("value")};
-    static const char sql[] =
-        "SELECT name, 'row ULP', value FROM (SELECT rowid AS place, 1 AS which, error_name || "
-        "' row_ulp_max' AS name, row_ulp_max AS value FROM pairs UNION ALL SELECT rowid, 2, "
-        "error_name || ' row_ulp_mean', row_ulp_mean FROM pairs) WHERE value < 9e999 "
-        "ORDER BY place, which";
-    return relation_of(store_ask(comparison->store, sql, ""), COLUMNS(columns));
 }
 
 /* A check of CI for each pair, for each context that differs and for cases that stand apart. JUnit calls what is no
@@ -673,8 +670,6 @@ void comparison_print(const run_comparison *comparison, const output_file *out)
         stored_table pairs =
             store_ask(comparison->store, PEOPLE_SEE "pairs WHERE shown ORDER BY rowid", "");
         print_rows(pairs_relation(comparison, pairs), out);
-    } else if (format == OUTPUT_SMALLER) {
-        print_rows(errors_relation(comparison), out);
     } else {
         relation *checks = checks_relation(comparison);
         text_buffer conclusion = {0};

@@ -1,7 +1,7 @@
 /* Prints a stored run for `run` and `report`: a table with the answer and the failures, charts, and the one-file HTML
  * page. Nothing is measured here.
  *
- *     result_look look = {.top = 10};
+ *     result_look look = {.all = true};
  *     result_table_print(&view, &out, &look);
  *     draw_report(&view, "charts", &out);   // charts/index.html and its charts
  */
@@ -13,17 +13,11 @@
 
 /* ---- the table (result_table.c) ---- */
 
-typedef enum result_order { ORDER_SPEED, ORDER_ERROR, ORDER_NAME } result_order;
-
-/* How much of the table is printed, and in which order. All zero: the short table, fastest first. */
+/* How much of the table is printed. All zero: the short table. */
 typedef struct result_look {
-    bool all;   /* every kernel and, as far as they fit, every shape */
-    size_t top; /* the first `top` kernels; 0: the chosen ones */
-    result_order order;
+    bool all;          /* every kernel and, as far as they fit, every shape */
     const char *again; /* options that the printed replay commands need; NULL: none */
 } result_look;
-
-result_order result_order_from_name(const char *name);
 
 /* Text has at most 45 lines of at most 100 columns (or the terminal's width), unless the look requests more. TSV and
  * CSV have a line for each case with all its figures; JSON is an array of cases. */

@@ -42,12 +42,6 @@ exit_code view_exit_code(const run_view *view)
     return worse_exit_code(worst, result_exit_code(view));
 }
 
-result_order result_order_from_name(const char *name)
-{
-    static const char *const names[] = {"speed", "error", "name"};
-    return (result_order)word_chosen("sort", name, WORDS(names));
-}
-
 /* ---- which rows and columns ---- */
 
 /* The table of an answer: the kernels and shapes that it shows. */
@@ -82,27 +76,7 @@ static int shape_priority(const run_answer *answer, size_t column)
     return last ? 9 : first ? 10 : 31;
 }
 
-/* The most accurate first; of equals those with fewer failures on edge cases. */
-static int by_error(const void *a, const void *b)
-{
-    const error_sum *left = (*(const answer_row *const *)a)->standing->errors;
-    const error_sum *right = (*(const answer_row *const *)b)->standing->errors;
-    double own = left[SCOPE_ANY].error, other = right[SCOPE_ANY].error;
-    if (isnan(own) || isnan(other))
-        return isnan(own) - isnan(other);
-    if (own < other || own > other)
-        return own < other ? -1 : 1;
-    size_t left_wrong = left[SCOPE_EXTREME].wrong + left[SCOPE_EXTREME].limited;
-    size_t right_wrong = right[SCOPE_EXTREME].wrong + right[SCOPE_EXTREME].limited;
-    return (left_wrong > right_wrong) - (left_wrong < right_wrong);
-}
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp((*(const answer_row *const *)a)->label, (*(const answer_row *const *)b)->label);
-}
-
-/* Which kernels, in the order that was asked for, and which shapes. free(rows) */
+/* Which kernels, the fastest first, and which shapes. free(rows) */
 static void choose_table(short_table *table, const run_answer *answer, const result_look *look)
 {
     *table = (short_table){.answer = answer};
@@ -110,14 +84,9 @@ static void choose_table(short_table *table, const run_answer *answer, const res
     for (size_t i = 0; i < answer->count; i++) {
         const answer_row *row = &answer->rows[i];
         bool measured = row->all->judged > 0 || row->at_key;
-        if (measured && (look->all || look->top || row->shown || answer->count <= ANSWER_ROWS))
+        if (measured && (look->all || row->shown || answer->count <= ANSWER_ROWS))
             table->rows[table->row_count++] = row;
     }
-    if (look->order != ORDER_SPEED)
-        qsort(table->rows, table->row_count, sizeof *table->rows,
-              look->order == ORDER_ERROR ? by_error : by_name);
-    if (look->top && look->top < table->row_count && !look->all)
-        table->row_count = look->top;
     for (size_t i = 0; i < answer->column_count; i++)
         if (look->all || shape_priority(answer, i) < 30)
             table->shapes[table->shape_count++] = i;

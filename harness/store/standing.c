@@ -223,8 +223,8 @@ const char *standing_objection(const kernel_standing *own, const case_verdict *w
         snprintf(words, OBJECTION_WORDS, "has %s%s", is_figure ? "errors " : "", largest);
     else
         snprintf(words, OBJECTION_WORDS, "%s in %zu of %zu case%s, %s%s)",
-                 all->wrong ? "fails" : "loses its digits, as kernels of its types may,", wrong,
-                 all->judged, all->judged == 1 ? "" : "s",
+                 all->wrong ? "fails" : "may lose every digit", wrong, all->judged,
+                 all->judged == 1 ? "" : "s",
                  !extreme_alone ? "not only edge cases ("
                  : wrong == 1   ? "an edge case (elsewhere "
                                 : "all of them edge cases (elsewhere ",

@@ -213,7 +213,7 @@ void store_drop_unfinished(result_store *store, int64_t run)
     "SELECT id, started, plan, plan_hash, command_line, seed, state, command, request_hash, "      \
     "triples, triples_covered, imported, coalesce(runs.cases, " COUNT_CASES ") AS cases, "         \
     "coalesce(runs.repetitions, " COUNT_REPETITIONS ") AS repetitions, "                           \
-    "requested IS NOT NULL AS known, requested, "                                                  \
+    "coalesce(requested, 0) AS requested, "                                                        \
     "coalesce(unsupported, " COUNT_UNSUPPORTED ") AS unsupported, "                                \
     "coalesce(missing, " COUNT_MISSING ") AS missing FROM runs "
 static const record_field run_fields[] = {
@@ -231,7 +231,6 @@ static const record_field run_fields[] = {
     FIELD(FLAG, stored_run, imported),
     FIELD(COUNT, stored_run, cases),
     FIELD(COUNT, stored_run, repetitions),
-    FIELD_AT(FLAG, stored_run, "known", counts.known),
     FIELD_AT(COUNT, stored_run, "requested", counts.requested),
     FIELD_AT(COUNT, stored_run, "unsupported", counts.unsupported),
     FIELD_AT(COUNT, stored_run, "missing", counts.missing)};

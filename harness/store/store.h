@@ -40,7 +40,6 @@ typedef struct run_info {
 /* Cases of a run: requested; and of these unsupported (the kernel does not support the problem, or this
  * CPU cannot run it) and missing (no result). The others are done. */
 typedef struct run_counts {
-    bool known; /* false for some imported runs */
     size_t requested, unsupported, missing;
 } run_counts;
 

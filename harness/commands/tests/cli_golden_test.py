@@ -32,9 +32,6 @@ list runs
 list runs --json
 report --no-charts
 report --no-charts --all
-report --no-charts --all --sort error
-report --no-charts --sort name
-report --no-charts --top 3
 report --no-charts --format markdown
 export --format json
 export --format smaller
@@ -62,7 +59,7 @@ choose --shapes 85x768,64x64 --stored --json
 choose --shapes 3x99999 --stored
 """
 COMPARISONS = "".join(f"compare 1 8 {options}\n" for options in (
-    "", "--all", "--json", "--format tsv", "--format csv", "--format junit", "--format github", "--format smaller",
+    "", "--all", "--json", "--format tsv", "--format csv", "--format junit", "--format github",
     "--format markdown --threshold 10%", "--accuracy exact", "--accuracy bound --only accuracy", "--confidence 0.9 --only speed",
     "--allow-missing", "--also json=also.json --also markdown=also.md"))
 HISTORIES = "".join(f"history {options}\n" for options in (
@@ -71,7 +68,7 @@ HISTORIES = "".join(f"history {options}\n" for options in (
     "--kernels two_pass"))
 COMMANDS = {
     "errors": TABLES + PAGE + "compare 1 1\n"
-    "report --no-charts --allow-missing\nreport --no-charts --run 99\nreport --no-charts --sort size\nexport --run 99\n",
+    "report --no-charts --allow-missing\nreport --no-charts --run 99\nexport --run 99\n",
     "readonly": "list runs\nreport --no-charts\nexport --format tsv\nSELECT * FROM summary\n",
     "peers": TABLES + PAGE,
     "half": TABLES + PAGE,
@@ -80,8 +77,8 @@ COMMANDS = {
     "empty": "list conventions\nlist conventions --json\nlist inputs\nlist inputs --json\nlist runs\nlist runs --json\nreport --no-charts\nexport\nhistory\ncompare 1 1\nreplay\nSELECT * FROM summary\n",
     "here": CHOICES,
     "here_many": "choose --shapes 85x768 --stored\nchoose --shapes 85x768 --stored --json --max-row-ulp 1000\n",
-    "published": "list runs\nreport --no-charts --all\nreport --no-charts --all --sort error\nreport --no-charts --sort name\n"
-    "report --no-charts --top 5\nreport --out page --allow-missing\nSELECT * FROM summary\nSELECT * FROM missing\n",
+    "published": "list runs\nreport --no-charts --all\n"
+    "report --out page --allow-missing\nSELECT * FROM summary\nSELECT * FROM missing\n",
 }
 WIDTHS = {store: "report --no-charts\nlist runs\n" for store in ("errors", "peers", "half", "killed")}
 WIDTHS["many"] = "compare 1 8\nhistory\n"

@@ -13,7 +13,6 @@ bad() { # LABEL PATTERN ARGUMENT...
 bad "a kernel with a slip" "'two_pas_f32_scalar' \(did you mean 'two_pass_f32_scalar'\?\)" \
     --kernels two_pas_f32_scalar
 bad "a pattern that matches nothing" "no kernel matches 'zzz\*'" --kernels 'zzz*'
-bad "the beginning of a name" "'naive' is the label of [0-9]+ kernels, .*: write one of their names, or 'naive\*'" --kernels naive
 bad "a convention with a slip" "'trch' .did you mean 'torch'" --conventions trch
 bad "a place of eps" "'vr': must be var, std or quotient" --conventions ddof=1,eps=1e-5@vr
 bad "no convention" '.' --conventions ''

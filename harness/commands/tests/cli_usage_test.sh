@@ -36,7 +36,7 @@ options_of() {
 }
 options_of run --plan --operation --kernels --conventions --dtypes --shapes --inputs --cache --time-on --threads --only --conformance --allow-missing \
     --plugin --seed --processes --repetitions --max-row-ulp --deadline --huge-pages --db --out \
-    --no-charts --resume --dry-run --all --top --sort --format --json
+    --no-charts --resume --dry-run --all --format --json
 options_of list --plugin --operation --db --format --json
 options_of eval --x --residual --gamma --beta --dy --dx --dgamma --dbeta --conventions --kernels --reference --y --out --inputs \
     --shapes --seed --axis --dtypes \
@@ -44,8 +44,7 @@ options_of eval --x --residual --gamma --beta --dy --dx --dgamma --dbeta --conve
 options_of fingerprint --x --y --gamma --beta --residual --dtypes --digits --x-digits --probe --format --json
 options_of choose --shapes --model --tokens --max-row-ulp --proven --kappa --stored --conventions --dtypes --param --kernels \
     --cache --time-on --threads --plugin --deadline --allow-missing --db --format --json
-options_of report --allow-missing --run --out --no-charts --verify --sample --plugin --db --all --top --sort \
-    --format --json
+options_of report --allow-missing --run --out --no-charts --verify --sample --plugin --db --all --format --json
 options_of export --format --run --out --db
 options_of doctor --store --remove --noise --time --db --facts --format --json
 for subcommand in compare history import help; do

@@ -62,7 +62,6 @@ s/^started(.*)[\t]asked[\t]done[\t]declined[\t]lost/started\1\trequested\tdone\t
 s/^started(.*)[\t]asked[\t]done[\t]unsupported[\t]lost/started\1\trequested\tdone\tunsupported\tmissing/
 s/"digits":/"has_correct_digits":/g
 s/"asked":/"requested":/g
-s/"asked_known":/"requested_known":/g
 s/"declined":/"unsupported":/g
 s/"lost":/"missing":/g
 s/"lost_names":/"missing_names":/g

@@ -3,9 +3,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fenv.h>
+#include <float.h>
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +20,7 @@
 /* The hook's value in the fault, and the right one in its twin, which evaluates it all the same. */
 static double bend(const planted_call *call, double right, double bent)
 {
-    volatile double both[2] = {right, bent};
-    return both[call->wrong];
+    return call->wrong ? bent : right;
 }
 
 #define INDEX(hook, right)                                                                         \
@@ -304,12 +305,16 @@ static bool is_prime(size_t n)
 /* value with so many bits of significand, rounded to nearest, or cut off. */
 static double cut(double value, int bits, bool truncate)
 {
-    int exponent;
-    double fraction = frexp(value, &exponent);
-    fraction = ldexp(fraction, bits);
-    return isfinite(value)
-               ? ldexp(truncate ? trunc(fraction) : nearbyint(fraction), exponent - bits)
-               : value;
+    const uint64_t lost = (UINT64_C(1) << (DBL_MANT_DIG - bits)) - 1;
+    uint64_t word;
+    if (!isfinite(value))
+        return value;
+    memcpy(&word, &value, sizeof word);
+    if (!truncate) /* to the nearest, of two to the even one */
+        word += lost / 2 + (word >> (DBL_MANT_DIG - bits) & 1);
+    word &= ~lost;
+    memcpy(&value, &word, sizeof word);
+    return value;
 }
 
 static bool is_poison(const void *y, size_t bytes)
