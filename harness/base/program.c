@@ -51,23 +51,17 @@ bool program_find(const char *name, char *path, size_t size)
 }
 
 /* Where a program, its libraries and its files are found; nothing that changes what it does. */
-static char **make_environment(const char *temporary)
+static char **make_environment(void)
 {
     static const char *const kept[] = {"PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "PYTHONPATH"};
     enum { KEPT = sizeof kept / sizeof *kept };
-    static char own[PATH_MAX + 16], locale[] = "LC_ALL=C.UTF-8";
-    static char *environment[KEPT + 3];
+    static char locale[] = "LC_ALL=C.UTF-8";
+    static char *environment[KEPT + 2];
     size_t count = 0;
     environment[count++] = locale;
-    if (temporary) {
-        char path[PATH_MAX]; /* it may be from here, where the program does not run */
-        snprintf(own, sizeof own, "TMPDIR=%s", realpath(temporary, path) ? path : temporary);
-        environment[count++] = own;
-    }
     for (size_t i = 0; i < KEPT; i++)
         for (char **at = environ; *at; at++)
-            if (strncmp(*at, kept[i], strlen(kept[i])) == 0 && (*at)[strlen(kept[i])] == '=' &&
-                !(temporary && strcmp(kept[i], "TMPDIR") == 0)) {
+            if (strncmp(*at, kept[i], strlen(kept[i])) == 0 && (*at)[strlen(kept[i])] == '=') {
                 environment[count++] = *at;
                 break;
             }
@@ -92,8 +86,7 @@ static void become(void *context)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != made->parent)
         _exit(127);
-    if (!wanted->is_own) /* standard error is kept in memory */
-        setrlimit(RLIMIT_FSIZE, &(struct rlimit){FILE_BYTES, FILE_BYTES});
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){FILE_BYTES, FILE_BYTES}); /* errors go to memory */
     if (dup2(open("/dev/null", O_RDWR), STDIN_FILENO) >= 0 && dup2(0, STDOUT_FILENO) >= 0 &&
         dup2(wanted->errors, STDERR_FILENO) >= 0 && close_range(STDERR_FILENO + 1, ~0U, 0) == 0 &&
         (!wanted->folder || chdir(wanted->folder) == 0))
@@ -104,7 +97,7 @@ static void become(void *context)
 
 static double seconds_for(const program *wanted)
 {
-    const char *given = wanted->is_own ? NULL : getenv("LNBENCH_CHILD_SECONDS");
+    const char *given = getenv("LNBENCH_CHILD_SECONDS");
     double seconds = given ? strtod(given, NULL) : 0;
     return seconds > 0 ? seconds : wanted->seconds;
 }
@@ -126,11 +119,8 @@ void program_start(program *started)
     }
     started->begun = seconds_now();
     started->errors = memfd_create("lnbench-errors", MFD_CLOEXEC);
-    new_program made = {.wanted = started,
-                        .path = path,
-                        .environment =
-                            started->is_own ? environ : make_environment(started->temporary),
-                        .parent = getpid()};
+    new_program made = {
+        .wanted = started, .path = path, .environment = make_environment(), .parent = getpid()};
     pid_t child = started->errors < 0 ? -1 : child_execute(become, &made);
     int why = child < 0 ? errno : made.problem;
     if (child > 0 && why)

@@ -29,9 +29,7 @@ typedef enum program_result {
 typedef struct program {
     const char *const *arguments; /* the first is looked up in PATH; NULL ends them */
     const char *folder;           /* its working directory; NULL: lnbench's */
-    const char *temporary;        /* its TMPDIR; NULL: that of lnbench */
     double seconds;               /* its deadline; $LNBENCH_CHILD_SECONDS replaces it */
-    bool is_own; /* it is lnbench: it gets the full environment, and `seconds` holds */
     program_result result;
     char words[256]; /* one printable line: its last on standard error, or why it failed */
     pid_t process;   /* 0: none is running */

@@ -315,7 +315,8 @@ static void add_answer(const choice *own, text_buffer *out)
                         error_in_words(kernel->error, own->wanted.at.dtype, NULL, words),
                         kernel->judged, kernel->judged == 1 ? "" : "s");
         if (i != FASTEST && kernel->proven)
-            text_format(out, ", proven to stay within %g", own->wanted.budget);
+            text_format(out, ", proven to stay within %g%s", own->wanted.budget,
+                        isnan(own->wanted.kappa) ? "" : " on rows of this kappa");
         if (i >= TUNED && own->named)
             text_format(out, ": %s times as fast", answer_times(speedup(own, kernel), times[3]));
         if (i == FASTEST)
@@ -450,13 +451,13 @@ static exit_code choose(void *context, const cli_call *call)
 static const cli_option options[] = {
     {"shapes", "ROWSxHIDDEN,...", "shapes to choose for", OPTION_LIST,
      offsetof(choose_options, run.request.shapes)},
-    {"model", "NAME", "its shapes: a name of lnbench list models or a config.json", OPTION_TEXT,
-     offsetof(choose_options, model)},
+    {"model", "NAME", "take the shapes of this model of list models, or of a config.json",
+     OPTION_TEXT, offsetof(choose_options, model)},
     {"tokens", "T,...", "with --model: numbers of rows (default: 1 and 512)", OPTION_LIST,
      offsetof(choose_options, tokens)},
     {"max-row-ulp", "X", "error budget in row ULP (default: 2)", OPTION_REAL,
      offsetof(choose_options, max_row_ulp)},
-    {"proven", NULL, "proven bounds must meet the budget, not measured errors", OPTION_FLAG,
+    {"proven", NULL, "the proven bound must be within the budget, not only the errors", OPTION_FLAG,
      offsetof(choose_options, proven)},
     {"kappa", "K", "judge by rows with kappa up to K only (LayerNorm)", OPTION_REAL,
      offsetof(choose_options, kappa)},
@@ -490,9 +491,10 @@ const cli_command command_choose = {
     .details =
         "Measures the shapes as lnbench run --shapes does, with fewer conformance tests and\n"
         "one convention (about 10 s a shape), and stores the run. The answer names the\n"
-        "recommended call and, in brackets, the kernel behind it; if that has no proven bound,\n"
-        "also the fastest call that has one; and the fastest kernel of all, with its gain and\n"
-        "where it fails. --stored answers from the latest run that timed the shape, and says\n"
+        "recommended call and, in brackets, the kernel behind it. Without a proven bound, it\n"
+        "also names the fastest call that has one. The fastest kernel of all follows, with its\n"
+        "gain and where it fails. --stored answers from the latest run that timed the shape, and "
+        "says\n"
         "when and on which machine that was.\n"
         "Exit code: 0 fine; 2 usage; 3 the speeds are too noisy to say which kernel is\n"
         "fastest (the most accurate of these is recommended); 5 no kernel is within the\n"

@@ -24,7 +24,7 @@ typedef struct comparison_options {
         {"confidence", "P", "confidence of intervals and tests (default: 0.99)", OPTION_REAL,      \
          offsetof(type, member.confidence)},                                                       \
         {"accuracy", "exact|no-worse|bound",                                                       \
-         "fail on another bit, a larger error (default) or a broken bound", OPTION_TEXT,           \
+         "fail on a changed bit, larger error (default) or broken bound", OPTION_TEXT,             \
          offsetof(type, member.gate)},                                                             \
         {"only", "speed|accuracy", "compare the speed only, or the accuracy only", OPTION_TEXT,    \
          offsetof(type, member.only)},                                                             \
@@ -162,8 +162,8 @@ const cli_command command_compare = {
         "BASE and NEW are each a run's number, latest (the newest of lnbench run), previous\n"
         "(the one before it with the same request and machine), the first digits of a commit,\n"
         "an exported file (run.db, run.db.xz) or a page. Each run needs at least 5 processes\n"
-        "(lnbench run --processes 5). A change that is smaller than the noise which lnbench\n"
-        "doctor --noise stored for the machine does not count.\n"
+        "(lnbench run --processes 5). A change below the noise that\n"
+        "lnbench doctor --noise stored for the machine does not count.\n"
         "Exit code: 0 fine; 1 a kernel is slower; 2 usage; 3 inconclusive; 4 NEW lacks a case\n"
         "that BASE has, or the runs are not comparable (another CPU, compiler, flags or plan);\n"
         "5 a kernel is less accurate; 6 a kernel of NEW failed; 7 a file cannot be read.",

@@ -288,7 +288,7 @@ static exit_code doctor(void *context, const cli_call *call)
     finding findings[FINDINGS_MOST];
     (void)call;
     if (options->seconds > 0 && !options->noise)
-        die(EXIT_CODE_USAGE, "--time goes with --noise");
+        die(EXIT_CODE_USAGE, "--time needs --noise");
     if (options->noise) {
         doctor_noise(options->database, options->seconds > 0 ? options->seconds : 60,
                      &options->printed);
@@ -312,7 +312,7 @@ static exit_code doctor(void *context, const cli_call *call)
 }
 
 static const cli_option options[] = {
-    {"facts", NULL, "show what is fine, notes and the machine's facts too", OPTION_FLAG,
+    {"facts", NULL, "also show what is fine, notes and the machine's facts", OPTION_FLAG,
      offsetof(doctor_options, facts)},
     {"noise", NULL, "measure and store the smallest change visible on this machine", OPTION_FLAG,
      offsetof(doctor_options, noise)},
@@ -328,7 +328,7 @@ static const cli_option options[] = {
 
 const cli_command command_doctor = {
     .name = "doctor",
-    .brief = "check this machine for trustworthy timings, and the store",
+    .brief = "check whether timings here can be trusted, and the store",
     .usage = "[OPTION...]",
     .example = "doctor --facts",
     .summary = "Says how far timings on this machine can be trusted, and what to do about it. It\n"

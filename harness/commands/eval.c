@@ -598,18 +598,18 @@ static const cli_option eval_table[] = {
      offsetof(eval_options, reference)},
     {"y", "FILE", "judge this output of another program", OPTION_TEXT,
      offsetof(eval_options, paths[ROLE_Y])},
-    {"dy", "FILE", "the gradient of a loss by y: judge gradients instead", OPTION_TEXT,
+    {"dy", "FILE", "the gradient of a loss with respect to y: judge gradients", OPTION_TEXT,
      offsetof(eval_options, paths[FILE_DY])},
-    {"dx", "FILE", "with --dy: judge this gradient by x", OPTION_TEXT,
+    {"dx", "FILE", "with --dy: judge this gradient with respect to x", OPTION_TEXT,
      offsetof(eval_options, paths[FILE_DX])},
-    {"dgamma", "FILE", "with --dy: judge this gradient by gamma", OPTION_TEXT,
+    {"dgamma", "FILE", "with --dy: judge this gradient with respect to gamma", OPTION_TEXT,
      offsetof(eval_options, paths[FILE_DGAMMA])},
-    {"dbeta", "FILE", "with --dy: judge this gradient by beta", OPTION_TEXT,
+    {"dbeta", "FILE", "with --dy: judge this gradient with respect to beta", OPTION_TEXT,
      offsetof(eval_options, paths[FILE_DBETA])},
     {"out", "FILE.npy", "write the output, in the shape of x", OPTION_TEXT,
      offsetof(eval_options, out)},
     {"axis", "A,...", "axes of a row (default: -1)", OPTION_TEXT, offsetof(eval_options, axis)},
-    {"dtypes", "TYPE", "element type; u2 files need bf16 (default: x's type)", OPTION_TEXT,
+    {"dtypes", "TYPE", "element type; bf16 for files of u2 (default: x's type)", OPTION_TEXT,
      offsetof(eval_options, dtype)},
     PLUGIN_OPTION(eval_options, plugins),
     {"max-row-ulp", "X", "an output with a larger error fails", OPTION_REAL,
@@ -628,7 +628,7 @@ const cli_command command_eval = {
         "FILE is FILE.npy, FILE.npz:NAME or FILE.safetensors:NAME, of f4, f8, f2 or bf16\n"
         "(docs/inputs.md). An output of your own (--y), or of a plugin without a proven\n"
         "bound, fails if no order of summation explains its error, or if the error is above\n"
-        "that of --max-row-ulp (docs/conformance.md). Of a wrong output, `function` names the\n"
+        "that of --max-row-ulp (docs/conformance.md). For a wrong output, `function` names the\n"
         "function that made it, as lnbench fingerprint does.\n"
         "Exit code: 0 fine; 2 usage; 3 the output cannot be judged; 5 the output is wrong; 6\n"
         "the kernel failed; 7 a file or the environment failed, or the kernel cannot run here.",
@@ -828,13 +828,13 @@ const cli_command command_fingerprint = {
     .example = "fingerprint --x x.npy --y y.npy",
     .summary =
         "Finds the function that made an output: LayerNorm or RMSNorm under every convention.",
-    .details =
-        "FILE is FILE.npy, FILE.npz:NAME or FILE.safetensors:NAME, of f4, f8, f2 or bf16\n"
-        "(docs/inputs.md). Other axes, other uses of gamma and beta, and other places to\n"
-        "round are tried too. The answer is one function, several, or none. A function that\n"
-        "may have made y is never excluded if it is a candidate; candidates have an eps of at\n"
-        "most 1/64 (docs/conventions.md).\n"
-        "Exit code: 0 one function; 2 usage; 3 several explain y; 5 none does; 7 a file.",
+    .details = "FILE is FILE.npy, FILE.npz:NAME or FILE.safetensors:NAME, of f4, f8, f2 or bf16\n"
+               "(docs/inputs.md). Other axes, other uses of gamma and beta, and other places to\n"
+               "round are tried too. The answer is one function, several, or none. A candidate\n"
+               "that may have made y is never excluded; candidates have an eps of at most 1/64\n"
+               "(docs/conventions.md).\n"
+               "Exit code: 0 one function; 2 usage; 3 several explain y; 5 none does; 7 a file\n"
+               "cannot be read.",
     OPTIONS(fingerprint_table),
     DEFAULTS(fingerprint_options, .digits = NOT_GIVEN, .x_digits = NOT_GIVEN),
     .body = find_and_print,

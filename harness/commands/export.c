@@ -112,7 +112,7 @@ const cli_command command_import = {
         "all of another store. A run that is there already is left out.",
     .details =
         "Exit code: 0 fine, also if every run was there already; 2 usage; 7 a file or the store\n"
-        "cannot be used. Nothing is imported of a bad file or of the files after it.",
+        "cannot be used. A bad file and those after it are not imported.",
     OPTIONS(import_table),
     .most_operands = 4096,
     .size = sizeof(import_options),

@@ -302,12 +302,13 @@ static void print_series(result_store *store, const history_options *options)
         relation_hide_alike(rows, OF_REPRODUCIBLE);
     output_line(out, "%zu of %zu series changed (%s)", changed, series.rows, options->measure);
     if (few > 0)
-        output_line(out, "%zu of them have too few runs: a change needs %d", few, LEAST_RUNS);
+        output_line(out, "%zu of the %zu series have fewer than %d runs, too few to find a change",
+                    few, series.rows, LEAST_RUNS);
     output_line(out, "%s", "");
     relation_print(rows, out);
     if (count < series.rows)
         output_line(out, "%zu more series (--all shows them)", series.rows - count);
-    output_line(out, "first: the median of the first segment");
+    output_line(out, "first: the median before the first change");
     for (size_t i = 0; i < machines.rows; i++)
         output_line(out, "machine %lld: %s", (long long)table_whole(&machines, i, "machine_number"),
                     table_text(&machines, i, "machine"));
@@ -342,7 +343,7 @@ static exit_code history(void *context, const cli_call *call)
 }
 
 static const cli_option options[] = {
-    {"measure", "NAME", "copy_ratio (default), time_ns, gbps, cycles, instructions, an error",
+    {"measure", "NAME", "copy_ratio (default), time_ns, gbps, instructions, row_ulp_max, ...",
      OPTION_TEXT, offsetof(history_options, measure)},
     {"kernels", "GLOB,...", "only kernels with such a name or label", OPTION_LIST,
      offsetof(history_options, kernels)},
@@ -369,8 +370,9 @@ const cli_command command_history = {
     .summary = "Shows a measure over the stored runs and where it changed (E-divisive, 5 %).",
     .details =
         "Runs of different machines are never mixed. Text and Markdown have a line for each\n"
-        "case, TSV, CSV and JSON have a line for each run of it.\n"
-        "Exit code: 0 fine; 2 usage; 7 no run, no such case, files.",
+        "case; TSV, CSV and JSON have a line for each run of a case.\n"
+        "Exit code: 0 fine; 2 usage; 7 there is no run or no such case,\n"
+        "or a file cannot be used.",
     OPTIONS(options),
     DEFAULTS(history_options, .measure = "copy_ratio"),
     .body = history,

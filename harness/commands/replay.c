@@ -555,7 +555,7 @@ const cli_command command_replay = {
         "The input is generated again from its seed, with all its rows and in every placement.\n"
         "Exit code: 0 all reproduce (the same bits, error and verdict, whatever the verdict\n"
         "is); 1 a result differs; 2 usage; 4 a kernel or an input is missing, or cannot run\n"
-        "here; 6 a kernel fails now that did not; 7 a file or the environment failed; 130\n"
+        "here; 6 a kernel fails that did not then; 7 a file or the environment failed; 130\n"
         "interrupted.",
     OPTIONS(options),
     DEFAULTS(replay_options, .max_row_ulp = INFINITY),

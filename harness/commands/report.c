@@ -74,13 +74,13 @@ static const cli_option options[] = {
 const cli_command command_report = {
     .name = "report",
     .brief = "draw charts and page of a stored run, without measuring",
-    .usage = "[OPTION...] [--verify FILE]",
+    .usage = "[OPTION...] [--verify [FILE]]",
     .example = "report --out page",
     .summary = "Draws the charts and the page of a stored run: HTML and Markdown.",
     .details =
         "Nothing is timed again. --verify computes every error of the run again, on any\n"
         "machine, and compares all bits; it stores nothing. FILE is a page or an exported run\n"
-        "(index.html, run.db, run.db.xz). A page must be the one that its run draws.\n"
+        "(index.html, run.db, run.db.xz). A page must equal the one drawn from its run.\n"
         "Exit code: 0 fine, or all errors hold; 2 usage; 3 cases are missing, the run did not\n"
         "end, or it is too noisy to say which kernel is fastest; 4 no error could be computed\n"
         "here; 5 an error or the page differs; 7 a file, the environment or gnuplot failed,\n"

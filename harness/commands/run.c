@@ -102,9 +102,9 @@ static void dry_run(const case_plan *plan, const output_file *out)
     print_checks(plan, out);
 }
 
-/* Goes on with the unfinished run of this plan. False: there is none. If another run is unfinished, that one was meant:
- * the program ends. */
-static bool resume_run(run_session *session, const char *database)
+/* Goes on with the unfinished run of this plan. If there is none, the program ends; if another run is unfinished, that
+ * one was meant. */
+static void resume_run(run_session *session, const char *database)
 {
     session->run = store_find_unfinished(session->store, session->plan.hash);
     session->resumed = session->run != 0;
@@ -112,7 +112,7 @@ static bool resume_run(run_session *session, const char *database)
         store_drop_unfinished(session->store, session->run);
         session_ask(session);
         session->next_process = store_next_process(session->store, session->run);
-        return true;
+        return;
     }
     stored_table other =
         store_ask(session->store,
@@ -122,12 +122,11 @@ static bool resume_run(run_session *session, const char *database)
                   "");
     if (other.rows > 0)
         die(EXIT_CODE_USAGE,
-            "run %lld is unfinished, and of another plan: go on with it by '%s', or leave out "
+            "run %lld is unfinished, and of another plan: continue it with '%s', or leave out "
             "--resume to begin a new run",
             (long long)table_whole(&other, 0, "id"), table_text(&other, 0, "again"));
-    stored_table_free(&other);
-    output_note("no unfinished run in %s: a new one begins", database);
-    return false;
+    die(EXIT_CODE_USAGE, "no unfinished run in %s: leave out --resume to begin a new one",
+        database);
 }
 
 /* A new run in the store. */
@@ -178,7 +177,9 @@ bool run_measure(run_session *session, const run_settings *settings, const kerne
 {
     make_parent_directory(settings->database);
     session->store = store_open(settings->database, STORE_WRITE);
-    if (!settings->resume || !resume_run(session, settings->database))
+    if (settings->resume)
+        resume_run(session, settings->database);
+    else
         begin_run(session, command, command_line);
     if (strcmp(command, "run") == 0)
         die_note = "; the same command with --resume goes on";
@@ -338,9 +339,9 @@ const cli_command command_run = {
     .details =
         "Speed is measured on normal rows (or --time-on), under the first convention. Up to\n"
         "18 rows of each shape are judged, on the plan's inputs and conventions; a file\n"
-        "is judged at its own size. Kernels without a proven bound (plugins, peers, the\n"
-        "library's calls) go through the conformance tests too. With --only, no\n"
-        "kernel is recommended; with --conformance no, plugins and library calls are not.\n"
+        "is judged at its own size. Plugins, peers and the library's calls go through the\n"
+        "conformance tests too. With --only, no kernel is recommended; with --conformance no,\n"
+        "no plugin and no call of the library is.\n"
         "Exit code: 0 fine; 2 usage; 3 the speeds are too noisy to say which kernel is\n"
         "fastest; 5 a kernel is inaccurate; 6 a kernel crashed, hung or broke its contract; 7\n"
         "a file, the environment or a chart failed, or a case has no result; 130 interrupted\n"

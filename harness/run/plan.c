@@ -84,7 +84,8 @@ static void add_threads(const char *given, resolved_plan *resolved)
         die(EXIT_CODE_USAGE, "invalid --threads '%.60s': choose a whole number from 1", given);
     if (threads > (unsigned long)cpus)
         die(EXIT_CODE_ENVIRONMENT,
-            "--threads %.60s: this process may run on %d CPU%s: threads that share one measure "
+            "--threads %.60s: this process may run on %d CPU%s, and threads that share a CPU "
+            "measure "
             "nothing",
             given, cpus, cpus == 1 ? "" : "s");
     for (size_t i = 0; i < resolved->thread_count; i++)

@@ -496,6 +496,11 @@ static void add_listed(const char *name, size_t i, size_t count, text_buffer *ou
     clean_format(out, FORM_LINE, "%s%s", i == 0 ? "" : i + 1 == count ? " and " : ", ", name);
 }
 
+static bool is_level(double ratio)
+{
+    return ratio > 0.95 && ratio < 1.05;
+}
+
 /* Whether the answer compares the speed of a row with that of this peer. */
 static bool is_compared(const answer_row *peer, const answer_row *row)
 {
@@ -517,8 +522,8 @@ static void add_speed(const run_answer *answer, const answer_row *row, text_buff
         if (!is_compared(peer, row))
             continue;
         text_add(out, count == 0 ? ", " : "");
+        const bool level = is_level(row->speedup / peer->speedup);
         const char *times = answer_times(row->speedup / peer->speedup, number);
-        const bool level = strcmp(times, "1.0") == 0;
         add_listed(level ? "about" : times, count++, peers, out);
         clean_format(out, FORM_LINE, "%s as fast as %s", level ? "" : " times", peer->label);
     }
@@ -607,7 +612,8 @@ static void add_accuracy(const run_answer *answer, const answer_row *row, text_b
                 largest, row->all->judged);
     if (adversarial->error > row->all->error &&
         strcmp(answer_error_words(answer, adversarial, hunted), largest) != 0)
-        text_format(out, " (%s on adversarial rows, which were searched for large errors)", hunted);
+        text_format(out, " (%s on adversarial rows, which a search for large errors found)",
+                    hunted);
     if (row->ranked->proven)
         text_format(out, ", and is proven to stay within %g row ULP", STANDING_ROW_ULP);
     else
@@ -628,8 +634,9 @@ static void add_cost(const run_answer *answer, const answer_row *row, text_buffe
     const answer_row *own = answer->recommended;
     const error_sum *any = &row->standing->errors[SCOPE_ANY];
     const bool known = store_case(answer->view->store, any->at, &worst);
-    answer_times(own->relative / row->relative, times);
-    const bool level = own->tied || strcmp(times, "1.0") == 0;
+    const double ratio = own->relative / row->relative;
+    const bool level = is_level(ratio) || (row == answer->fastest && own->tied);
+    answer_times(ratio, times);
     clean_format(out, FORM_LINE, "%s is %s%s as fast, but %s", row->kernel, level ? "about" : times,
                  level ? "" : " times",
                  !row->ranked->within
@@ -638,13 +645,13 @@ static void add_cost(const run_answer *answer, const answer_row *row, text_buffe
                                          : "no library call dispatches to it");
 }
 
-/* The fastest call that is faster than the recommended kernel, is right in every case, and has larger errors than
- * asked for; NULL where there is none. */
+/* The fastest call that is faster than the recommended kernel and right in every case, but has larger errors than asked
+ * for; NULL where there is none. */
 static const answer_row *fastest_right(const run_answer *answer)
 {
     for (const answer_row *row = answer->rows; row < answer->recommended; row++)
-        if (row->ranked->callable && !row->ranked->within && row->all->judged > 0 &&
-            row->all->wrong + row->all->limited == 0)
+        if (row->ranked->callable && !row->ranked->in_budget && !row->ranked->other_param &&
+            !row->ranked->doubt[0] && row->all->wrong + row->all->limited == 0)
             return row;
     return NULL;
 }
@@ -732,12 +739,11 @@ static void add_failing(const run_answer *answer, text_buffer *out)
     for (size_t i = 0; i < answer->count; i++) {
         const answer_row *row = &answer->rows[i];
         stored_case fault;
-        char why[VERDICT_MAX_LENGTH];
         if (!row->shown || !store_case(answer->view->store, row->standing->fault, &fault) ||
             verdict_exit_code(&fault.verdict) != EXIT_CODE_KERNEL_FAILED)
             continue;
-        clean_format(out, FORM_LINE, "%s%s %s on the input '%s'", any ? "; " : "", row->label,
-                     verdict_why(&fault.verdict, why, sizeof why), fault.key.input);
+        clean_format(out, FORM_LINE, "%s%s failed (%s) in the case '%s'", any ? "; " : "",
+                     row->label, verdict_reason(fault.verdict.kind), fault.key.input);
         any = true;
     }
     free(words);
@@ -756,7 +762,8 @@ static void add_basis(const run_answer *answer, text_buffer *out)
         tests = all->checked > tests ? all->checked : tests;
     }
     clean_format(out, FORM_LINE,
-                 provisional ? "Provisional: the figures rest on" : "The figures rest on");
+                 provisional ? "Provisional: the figures rest on up to"
+                             : "The figures rest on up to");
     text_format(out, " %zu case%s (input, size and convention) of each kernel", cases,
                 cases == 1 ? "" : "s");
     if (tests > 0)

@@ -334,8 +334,7 @@ static void compare_contexts(run_comparison *comparison, result_store *store,
         "base, new, decides FROM ("
         "SELECT 'requested' AS name, base.command_line AS base, new.command_line AS new, 0 AS "
         "decides, -3 AS place FROM runs AS base, runs AS new WHERE base.id = ?1 AND new.id = ?2 "
-        "AND base.request_hash <> new.request_hash AND '' NOT IN (base.request_hash, "
-        "new.request_hash) "
+        "AND base.request_hash <> new.request_hash "
         "UNION ALL SELECT 'plan', base.plan, new.plan, 1, -2 FROM runs AS base, runs AS new WHERE "
         "base.id = ?1 AND new.id = ?2 "
         "UNION ALL SELECT 'seed', format('%u', base.seed), format('%u', new.seed), 2, -1 FROM "
@@ -634,17 +633,16 @@ void compare_runs(run_comparison *comparison, const char *database)
 
 /* ---- the run that a word on the command line means ---- */
 
-/* "latest" and "previous" are of `lnbench run`, which an imported run may tell by its command line alone, and by the time
- * at which they began: an import may be of an earlier day. */
+/* "latest" and "previous" are of `lnbench run`, and by the time at which they began: an import may be of an earlier
+ * day. */
 static const char by_time_sql[] =
-    "WITH own AS (SELECT *, " MACHINE_SQL " AS identity FROM runs WHERE coalesce(command, "
-    "iif(command_line || ' ' LIKE '% run %', 'run', '')) = 'run' AND (requested > 0 OR EXISTS "
+    "WITH own AS (SELECT *, " MACHINE_SQL " AS identity FROM runs WHERE command = "
+    "'run' AND (requested > 0 OR EXISTS "
     "(SELECT 1 FROM cells WHERE run = runs.id))), "
     "latest AS (SELECT * FROM own ORDER BY started DESC, id DESC LIMIT 1) "
     "SELECT own.id AS id FROM own, latest WHERE iif(?1 = 'latest', own.id = latest.id, "
     "(own.started, own.id) < (latest.started, latest.id) AND own.identity = latest.identity "
-    "AND (own.request_hash = latest.request_hash OR (coalesce(own.request_hash, "
-    "latest.request_hash) IS NULL AND (own.plan, own.seed) = (latest.plan, latest.seed)))) "
+    "AND own.request_hash = latest.request_hash) "
     "ORDER BY own.started DESC, own.id DESC LIMIT 1";
 /* Where the run of a number was removed, store_run() says it. */
 static const char number_sql[] = "SELECT iif(?1 + 0 <= max(id), ?1 + 0, 0) AS id FROM runs";

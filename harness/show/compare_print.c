@@ -9,6 +9,7 @@
 
 enum { MOST_ROWS = 26, MOST_UNCHANGED = 10, MOST_NOTES = 4, MOST_REMARKS = 4 };
 
+static const char *const side_names[SIDES] = {"base", "new"};
 const char *const accuracy_gate_names[] = {"no-worse", "exact", "bound"};
 static const char *const speed_names[] = {NULL, "same", "faster", "inconclusive", "slower"};
 static const char *const accuracy_names[] = {NULL, "bit-identical", "more accurate", "changed",
@@ -83,7 +84,6 @@ static const char *ratio_words(arena *memory, const interval_estimate *ratio)
 static const char *note_of(arena *memory, const run_comparison *comparison,
                            const comparison_pair *pair)
 {
-    static const char *const names[SIDES] = {"base", "new"};
     const compared_side *base = &pair->sides[BASE], *new = &pair->sides[NEW];
     const accuracy_tally *tally = &pair->tally;
     const double instructions = new->speed.instructions / base->speed.instructions - 1;
@@ -95,10 +95,10 @@ static const char *note_of(arena *memory, const run_comparison *comparison,
     (note = plain(memory, "%s%s" format_, note, note[0] ? "; " : "", __VA_ARGS__))
     for (int side = 0; side < SIDES; side++)
         if (verdict_exit_code(&pair->sides[side].verdict) != EXIT_CODE_FINE)
-            ADD("%s: %s", names[side],
+            ADD("%s: %s", side_names[side],
                 verdict_describe(&pair->sides[side].verdict, described, sizeof described));
     if (tally->differing > 0 && !failed)
-        ADD("%zu of %zu inputs differ, %s", tally->differing, tally->judged, tally->worst);
+        ADD("%zu of %zu inputs differ: %s", tally->differing, tally->judged, tally->worst);
     if (tally->differing > 0 && !failed && tally->worse > 1)
         ADD("%zu more are worse", tally->worse - 1);
     if (pair_is_less_reproducible(pair))
@@ -134,9 +134,8 @@ static void add_outcome(text_buffer *out, const run_comparison *comparison)
     const char *accuracy = accuracy_words[comparison->accuracy];
     const char *speed = speed_names[comparison->speed];
     const double mean = mean_ratio(comparison);
-    text_format(out, "%s: ", outcome);
-    if (speed && accuracy && strcmp(speed, outcome) == 0) /* said already */
-        speed = NULL;
+    const bool said = speed && accuracy && strcmp(speed, outcome) == 0;
+    text_format(out, said ? "%s" : "%s: ", outcome);
     if (differences > 0) {
         text_format(out, "the contexts differ in %zu thing%s", differences,
                     differences == 1 ? "" : "s");
@@ -147,14 +146,16 @@ static void add_outcome(text_buffer *out, const run_comparison *comparison)
     }
     if (pairs == 0)
         text_add(out, "nothing was compared");
-    if (speed)
+    if (speed && !said)
         text_add(out, speed);
     if (speed && comparison->with_speed < pairs)
         text_format(out, " in %zu", comparison->with_speed);
     if (accuracy)
         text_format(out, "%s%s", speed ? ", " : "", accuracy);
     if (accuracy && comparison->with_accuracy < pairs)
-        text_format(out, " in %zu of %zu pairs", comparison->with_accuracy, pairs);
+        text_format(out, " in %zu", comparison->with_accuracy);
+    if ((accuracy ? comparison->with_accuracy : comparison->with_speed) < pairs)
+        text_format(out, " of %zu pairs", pairs);
     else if (pairs > 0)
         text_format(out, "%s in %zu pair%s", speed || accuracy ? "" : "no result", pairs,
                     pairs == 1 ? "" : "s");
@@ -185,7 +186,8 @@ static void add_conclusion(text_buffer *out, arena *memory, const run_comparison
     const char *worst = worst_words(memory, comparison), *runs[SIDES];
     text_buffer covered = {0};
     for (int side = 0; side < SIDES; side++)
-        runs[side] = plain(memory, "%.60s (%s)", settings->files[side], comparison->identity[side]);
+        runs[side] = plain(memory, "%s %.60s (%s)", side_names[side], settings->files[side],
+                           comparison->identity[side]);
     if (is_of_runs(comparison)) {
         const size_t length = strlen(runs[BASE]) + strlen(" against ") + strlen(runs[NEW]);
         text_format(out, "%s%sagainst %s%s", runs[BASE], room > 0 && length > room ? "\n" : " ",
@@ -471,7 +473,7 @@ static void add_remarks(text_buffer *out, arena *memory, const run_comparison *c
     if (shown > listed)
         text_format(out, "%s%zu more pairs (--all shows them)\n", bullet, shown - listed);
     if (comparison->pairs > shown)
-        text_format(out, "%s%zu more judged and not timed, without a change\n", bullet,
+        text_format(out, "%s%zu more pairs, which were only judged, did not change\n", bullet,
                     comparison->pairs - shown);
     add_list(out, memory, comparison, bullet, "differs", &comparison->differences, MOST_REMARKS);
     /* Where there are few, the line of what was requested names all. */

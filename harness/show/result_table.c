@@ -188,7 +188,7 @@ static void print_head(const run_view *view, const run_answer *answer, const out
             clean_format(&line, FORM_LINE, ", timed on %s", key->input);
     }
     if (answer->isa[0])
-        clean_format(&line, FORM_LINE, ", %s unless named", answer->isa);
+        clean_format(&line, FORM_LINE, ", %s unless the name says otherwise", answer->isa);
     output_line(out, "%s", line.bytes ? line.bytes : "");
     output_line(out, "%zu kernel%s, %zu shape%s timed, %zu case%s judged; %s, %s cores%s",
                 answer->count, answer->count == 1 ? "" : "s", answer->column_count,
@@ -230,11 +230,11 @@ static void add_legend(const short_table *table, const relation *shown, text_buf
     for (size_t i = 0; i < table->shape_count; i++)
         shapes |= relation_shows(shown, SHAPES + i);
     if (shapes)
-        clean_format(
-            lines, FORM_LINE,
-            "%s: hidden %zu, data in %s; %% of a copy's speed ± 95 %% interval (!: > 5 %%)%s.\n",
-            name, answer->columns[answer->key].key.hidden, answer->columns[answer->key].regime,
-            speedup ? "; x: times as fast" : "");
+        clean_format(lines, FORM_LINE,
+                     "%s: hidden %zu, data in %s; %% of a copy's speed ± 95 %% interval (! if "
+                     "above 5 %%)%s.\n",
+                     name, answer->columns[answer->key].key.hidden,
+                     answer->columns[answer->key].regime, speedup ? "; x: times as fast" : "");
     if (shapes)
         clean_format(lines, FORM_LINE,
                      "copy: the fastest of a plain loop, non-temporal stores (nt) and rep "
@@ -242,17 +242,20 @@ static void add_legend(const short_table *table, const relation *shown, text_buf
     if (relation_shows(shown, place_of(table, GBPS)))
         clean_format(lines, FORM_LINE, "GB/s: at %s.\n", name);
     if (relation_shows(shown, place_of(table, WORST)))
-        clean_format(lines, FORM_LINE,
-                     "ordinary, worst: largest error on rows of N(0,1) and on all rows but edge "
-                     "cases, in row ULP (units in the last place of the row's largest number; NaN: "
-                     "NaN or infinity in place of a number, or the reverse).\n");
+        clean_format(
+            lines, FORM_LINE,
+            "ordinary, worst: largest error on rows of N(0,1), and on all rows except edge "
+            "cases, in row ULP (units in the last place of the row's largest number; NaN: "
+            "NaN or infinity in place of a number, or the reverse).\n");
     if (relation_shows(shown, place_of(table, EDGE_CASES)))
-        text_add(lines, "edge cases: rows that overflow or underflow, and conventions without eps; "
-                        "type-limited: kernels of these types may lose every digit there.\n");
-    if (relation_shows(shown, place_of(table, DIGITS)))
         text_add(lines,
-                 "digits: cases with a correct digit in every row, of the cases judged, which "
-                 "are fewer where a kernel does not support some.\n");
+                 "edge cases: rows that overflow, underflow or hold NaN or infinity; conventions "
+                 "without eps; "
+                 "type-limited: any kernel of its types may lose every digit there.\n");
+    if (relation_shows(shown, place_of(table, DIGITS)))
+        text_add(
+            lines,
+            "digits: cases that pass with a correct digit in every row / cases it supports.\n");
     if (relation_shows(shown, place_of(table, REPRODUCIBLE)))
         text_add(lines, "reproducible, bit for bit: in any batch (row), on every ISA too (isa), in "
                         "the same call only (run).\n");

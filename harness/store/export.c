@@ -190,7 +190,5 @@ const export_format *export_format_named(const char *name)
     const char *names[FORMATS + 1] = {[FORMATS] = "db"}; /* which commands/export.c makes */
     for (size_t i = 0; i < FORMATS; i++)
         names[i] = formats[i].name;
-    if (strcmp(name, "jsonl") == 0)
-        die(EXIT_CODE_USAGE, "--format jsonl was removed: use --format db --out run.db");
     return &formats[word_chosen("format", name, WORDS(names))];
 }

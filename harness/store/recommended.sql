@@ -11,7 +11,7 @@ WITH own AS MATERIALIZED (
     WHERE cells.run = ?1 AND operation = ?2 AND types = ?3 AND kernel NOT IN ('copy', 'copy_nt', 'copy_rep')
       AND (?13 = '' OR descriptor ->> '$.param' = ?13)
       AND (?14 = '' OR EXISTS (SELECT 1 FROM json_each(?14) AS word
-                               WHERE kernel GLOB word.value OR descriptor ->> '$.label' = word.value))
+                               WHERE kernel_matches(word.value, kernel) OR descriptor ->> '$.label' = word.value))
     GROUP BY kernel),
 here AS MATERIALIZED (
     SELECT kernel, case_id, time_ns, time_lo_ns, time_hi_ns, copy_ratio, copy_ratio_lo, copy_ratio_hi, processes
@@ -64,8 +64,6 @@ facts AS MATERIALIZED (
                 WHEN role IN ('library', 'plugin') AND checked = 0 THEN 'it did not go through the conformance tests'
                 WHEN lost = 1 THEN 'one of its cases is missing'
                 WHEN lost > 0 THEN printf('%d of its cases are missing', lost)
-                WHEN (SELECT state <> 'complete' AND requested IS NULL FROM runs WHERE id = ?1)
-                    THEN 'some of its cases may be missing'
                 ELSE '' END AS doubt
     FROM (SELECT *, (SELECT count(*) FROM missing WHERE run = ?1 AND missing.kernel = own.kernel AND types = ?3) AS lost
           FROM own) AS own

@@ -311,13 +311,8 @@ static void unpack(const char *path, const text_buffer *packed, size_t size, tex
             path, RUN_FILE_MOST_BYTES >> 20);
 }
 
-static _Noreturn void no_run(const char *path, const char *bytes, size_t size)
+static _Noreturn void no_run(const char *path)
 {
-    /* JSON lines, which export wrote until format 16. */
-    static const char sign[] = "lnbench-record-";
-    if (size > 0 && bytes[0] == '{' &&
-        memmem(bytes, size < 4096 ? size : 4096, sign, sizeof sign - 1))
-        die(EXIT_CODE_ENVIRONMENT, "%s: " MADE_BY_OLDER, path);
     die(EXIT_CODE_ENVIRONMENT, "%s: not a run as 'lnbench export --format db' writes it", path);
 }
 
@@ -355,10 +350,10 @@ run_file run_file_open(const char *path)
         if (page_run_is_page(bytes.bytes, size))
             size = take_run(path, bytes.bytes, size);
         else if (size < sizeof xz || memcmp(bytes.bytes, xz, sizeof xz) != 0)
-            no_run(path, bytes.bytes, size);
+            no_run(path);
         unpack(path, &bytes, size, &unpacked);
         if (!is_database(unpacked.bytes, unpacked.length))
-            no_run(path, unpacked.bytes, unpacked.length);
+            no_run(path);
         check_hash(path, &unpacked);
         file.folder = temporary_folder_make("run");
         snprintf(file.database, sizeof file.database, "%s/run.db", file.folder);

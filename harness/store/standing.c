@@ -159,8 +159,9 @@ int64_t store_timed_run(result_store *store, const recommend_wanted *wanted, con
         "AND rows = ?8 AND hidden = ?9 AND cache = ?10 AND threads = ?11 AND input = ?12 AND NOT "
         "is_copy AND (NOT ?5 OR ?14 <> '' OR role = 'library') AND (?13 = '' OR descriptor ->> "
         "'$.param' = ?13) AND (?14 = '' OR EXISTS (SELECT 1 FROM json_each(?14) AS word WHERE "
-        "kernel GLOB word.value OR descriptor ->> '$.label' = word.value))) ORDER BY id DESC LIMIT "
-        "1";
+        "kernel_matches(word.value, kernel) OR descriptor ->> '$.label' = word.value))) ORDER BY "
+        "id "
+        "DESC LIMIT 1";
     char *words = words_json(wanted->kernels);
     int64_t run = 0;
     for (int i = 0; run == 0 && i < 4; i++) {
@@ -205,10 +206,10 @@ const char *standing_objection(const kernel_standing *own, const case_verdict *w
 {
     char number[ERROR_WORDS], largest[40];
     const error_sum *all = &own->errors[SCOPE_ALL], *extreme = &own->errors[SCOPE_EXTREME];
-    double size = own->errors[SCOPE_ANY].error;
+    size_t wrong = all->wrong + all->limited;
+    double size = own->errors[wrong ? SCOPE_ANY : SCOPE_ALL].error;
     const char *figure = error_in_words(size, own->dtype, worst, number);
     bool is_figure = isfinite(size) && size < dtype_no_digit(own->dtype);
-    size_t wrong = all->wrong + all->limited;
     bool extreme_alone = wrong == extreme->wrong + extreme->limited;
     if (is_figure)
         snprintf(largest, sizeof largest, "up to %s row ULP", figure);
@@ -223,7 +224,7 @@ const char *standing_objection(const kernel_standing *own, const case_verdict *w
         snprintf(words, OBJECTION_WORDS, "has %s%s", is_figure ? "errors " : "", largest);
     else
         snprintf(words, OBJECTION_WORDS, "%s in %zu of %zu case%s, %s%s)",
-                 all->wrong ? "fails" : "may lose every digit", wrong, all->judged,
+                 all->wrong ? "fails" : "is inaccurate", wrong, all->judged,
                  all->judged == 1 ? "" : "s",
                  !extreme_alone ? "not only edge cases ("
                  : wrong == 1   ? "an edge case (elsewhere "

@@ -48,7 +48,7 @@ typedef struct kernel_standing {
     kernel_role role;
     double missing_from; /* smallest kappa of a row without a correct digit; NaN: none */
     bool rounded;        /* every judged element is correctly rounded */
-    int64_t fault;       /* the first failure, if possible not of a conformance test; 0: none */
+    int64_t fault; /* its gravest failure: a crash before an error, a telling one first; 0: none */
     error_sum errors[SCOPES];
 } kernel_standing;
 
@@ -125,7 +125,7 @@ enum { ERROR_WORDS = 16 };
 const char *error_in_words(double size, ln_type type, const case_verdict *at,
                            char words[ERROR_WORDS]);
 
-/* Why a kernel is not within the budget, as the end of a sentence: "fails in 28 of 337 cases, all of them edge cases
+/* Why a kernel is not within the budget, as the end of a sentence: "is inaccurate in 28 of 337 cases, all of them edge cases
  * (elsewhere up to 6.8 row ULP)", "has errors up to 3.2 row ULP", "was not judged". worst: the verdict of the largest
  * error in SCOPE_ANY, or NULL. */
 enum { OBJECTION_WORDS = 192 };

@@ -37,7 +37,7 @@ facts AS MATERIALIZED (
            (SELECT case_id FROM judged WHERE run = ?1 AND kernel = own.kernel AND types = own.types
             AND failed -- first what was minimized, then what it computes instead, then from which size on it is
                       -- wrong; of equals one that says what it takes (verdict.h: SAYS_PLAIN)
-            ORDER BY detail LIKE '%other than the default%', telling >= 4 DESC, detail LIKE '%; right at %' DESC, telling DESC,
+            ORDER BY reason IN ('inaccurate', 'wrong-class'), detail LIKE '%other than the default%', telling >= 4 DESC, detail LIKE '%; right at %' DESC, telling DESC,
                      detail LIKE '%, plain%' DESC, checked, case_id LIMIT 1) AS fault
     FROM own LEFT JOIN kernels ON kernels.run = ?1 AND name = kernel)
 SELECT kernel, types AS dtype, role, missing_from, rounded, fault, scope, judged, failed, type_limited, has_correct_digits,

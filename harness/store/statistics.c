@@ -88,14 +88,6 @@ rank_test mann_whitney(const double *a, size_t a_count, const double *b, size_t 
     return test;
 }
 
-double geometric_mean(const double *values, size_t count)
-{
-    double sum = 0;
-    for (size_t i = 0; i < count; i++)
-        sum += values[i] > 0 ? log(values[i]) : (double)NAN;
-    return exp(sum / (double)count);
-}
-
 /* ---- a series ---- */
 
 change_settings change_defaults(void)

@@ -27,9 +27,6 @@ rank_test mann_whitney(const double *a, size_t a_count, const double *b, size_t 
 /* P(U <= u) if both samples have the same continuous distribution. a_count + b_count <= 40. */
 double mann_whitney_tail(size_t a_count, size_t b_count, size_t u);
 
-/* The exponential of the mean logarithm; NaN if there are no values, or one is not above 0. */
-double geometric_mean(const double *values, size_t count);
-
 /* Finds the places at which a series changes its distribution.
  *
  *     size_t places[CHANGE_MOST_VALUES], found;

@@ -210,8 +210,8 @@ void store_drop_unfinished(result_store *store, int64_t run)
 
 /* Once a run is over, its own columns say what became of its cases: nobody counts for a list. */
 #define RUNS                                                                                       \
-    "SELECT id, started, plan, plan_hash, command_line, seed, state, command, request_hash, "      \
-    "triples, triples_covered, imported, coalesce(runs.cases, " COUNT_CASES ") AS cases, "         \
+    "SELECT id, started, plan, plan_hash, command_line, seed, state, "                             \
+    "coalesce(runs.cases, " COUNT_CASES ") AS cases, "                                             \
     "coalesce(runs.repetitions, " COUNT_REPETITIONS ") AS repetitions, "                           \
     "coalesce(requested, 0) AS requested, "                                                        \
     "coalesce(unsupported, " COUNT_UNSUPPORTED ") AS unsupported, "                                \
@@ -224,11 +224,6 @@ static const record_field run_fields[] = {
     FIELD(TEXT, stored_run, command_line),
     FIELD(COUNT, stored_run, seed),
     WORD_FIELD(stored_run, state, run_state_names),
-    FIELD(TEXT, stored_run, command),
-    FIELD(TEXT, stored_run, request_hash),
-    FIELD(COUNT, stored_run, triples),
-    FIELD(COUNT, stored_run, triples_covered),
-    FIELD(FLAG, stored_run, imported),
     FIELD(COUNT, stored_run, cases),
     FIELD(COUNT, stored_run, repetitions),
     FIELD_AT(COUNT, stored_run, "requested", counts.requested),

@@ -60,10 +60,6 @@ typedef struct stored_run {
     uint64_t seed;
     run_state state;
     size_t cases, repetitions; /* cases with a result */
-    char command[16];          /* the subcommand; "": not known */
-    char request_hash[17];     /* "": not known */
-    bool imported;
-    size_t triples, triples_covered;
     run_counts counts;
 } stored_run;
 

@@ -230,6 +230,33 @@ TEST(special_rows)
         }
 }
 
+/* `reproducible` mixes these kernels: by the CPU, and by where rows begin. */
+TEST(tiled_sums_have_the_same_bits_on_every_isa)
+{
+    static unsigned char first[sizeof y];
+    const ln_plugin_table *plugin = ln_plugin();
+    numbers draws = {23};
+    for (size_t i = 0; i < TYPE_PAIRS * 96; i++) {
+        ln_problem problem = problem_of(type_pairs[i / 96], ROWS, 1 + i % 96 * 2, rms_number(i));
+        size_t found = 0;
+        fill_normal(&draws, x_values, ROWS * problem.hidden, 3, 1e3);
+        fill_normal(&draws, gammas_values, problem.hidden, 1, 1);
+        elements_store(problem.storage, x, x_values, ROWS * problem.hidden);
+        elements_store(problem.param, gammas, gammas_values, problem.hidden);
+        for (size_t k = 0; k < plugin->count; k++) {
+            const ln_kernel *kernel = &plugin->kernels[k];
+            if (strcmp(kernel->statistics, "rms_tiled") != 0 || kernel->supports(&problem))
+                continue;
+            memset(y, 0, sizeof y);
+            run_kernel(kernel, &problem, &(ln_tensors){.x = x, .gamma = gammas, .y = y});
+            if (found++ == 0)
+                memcpy(first, y, sizeof y);
+            if (memcmp(first, y, sizeof y) != 0)
+                fail_msg("%s gives other bits at hidden %zu", kernel->name, problem.hidden);
+        }
+    }
+}
+
 /* Sums in double hold the squares of any bf16 and the reciprocal of any root, which f32 does not: about the
  * sizes beyond which a row's sums are of f32 no more, and far from them. With an eps that f32 does not hold a
  * row of zeros is 0. */

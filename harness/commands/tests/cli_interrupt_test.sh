@@ -190,7 +190,7 @@ run_it run "${small[@]}" --resume
 check "the same limit and tensor go on" hasnt err 'no unfinished run'
 unfinish
 run_it run "${small[@]}" --resume --max-row-ulp 1e6
-check "another limit does not" has err "run 1 is unfinished, and of another plan: go on with it by 'lnbench run .*--resume', or"
+check "another limit does not" has err "run 1 is unfinished, and of another plan: continue it with 'lnbench run .*--resume', or"
 unfinish
 "$binaries/test_files" make x.npy '<f4' '(2, 4)' 2:3
 run_it run "${small[@]}" --resume

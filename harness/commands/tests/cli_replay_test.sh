@@ -108,9 +108,6 @@ for format in json tsv; do
     check "export again: the same $format" cmp ours theirs
 done
 accepted "import: replays" 0 replay --db there.db
-echo '{"run":1,"schema":"lnbench-record-4","type":"run"}' >old.jsonl
-refused "an older export" 7 'old.jsonl: made by an older lnbench; results/README.md lists the commits that read it$' \
-    import old.jsonl --db old.db
 # Packed by xz; cut short, and one that unpacks to more than its reader takes.
 accepted "a packed export" 0 export --db t.db --format db --out t.run.db.xz
 check "a packed export: the same bytes" cmp <(xz -dc t.run.db.xz | sha256sum) <(sha256sum <t.run.db)

@@ -7,7 +7,7 @@ mkdir tmp
 export TMPDIR="$scratch/tmp"
 
 echo "bad input"
-expect 2 '--time goes with --noise' doctor --time 5
+expect 2 '--time needs --noise' doctor --time 5
 echo words >text.db
 expect 7 'not an SQLite database' doctor --noise --db text.db
 

@@ -1,4 +1,4 @@
-/* The rank test, the geometric mean, the two-sample bootstrap and the change points are compared with published tables
+/* The rank test, the two-sample bootstrap and the change points are compared with published tables
  * and series, and with data that were made so that the answer is known. */
 #include "draws.h"
 #include "store/statistics.h"
@@ -33,26 +33,6 @@ TEST(test_critical_values)
     }
 }
 
-/* Every one of the C(7, 3) orders, counted one by one. */
-TEST(test_by_counting)
-{
-    unsigned at_most[13] = {0}, orders = 0;
-    for (unsigned set = 0; set < 1u << 7; set++) {
-        if (__builtin_popcount(set) != 3)
-            continue;
-        unsigned u = 0;
-        for (int a = 0; a < 7; a++)
-            for (int b = a + 1; b < 7; b++)
-                u += (set >> a & 1) && !(set >> b & 1);
-        for (unsigned k = u; k < 13; k++)
-            at_most[k]++;
-        orders++;
-    }
-    assert_int_equal(orders, 35);
-    for (unsigned u = 0; u < 13; u++)
-        assert_true(fabs(mann_whitney_tail(3, 4, u) - at_most[u] / 35.0) < 1e-15);
-}
-
 TEST(test_rank_test)
 {
     const double males[] = {19, 22, 16, 29, 24}, females[] = {20, 11, 17, 12};
@@ -78,14 +58,6 @@ TEST(test_rank_test)
     assert_true(test.u == 15 && !test.exact && fabs(test.p - erfc(z / sqrt(2))) < 1e-15);
     const double same[] = {7, 7, 7, 7};
     assert_true(mann_whitney(same, 4, same, 3).p == 1); /* no variance at all */
-}
-
-TEST(test_geometric_mean)
-{
-    const double values[] = {1, 2, 4}, none[] = {1, 0}, negative[] = {-1, -1};
-    assert_true(fabs(geometric_mean(values, 3) - 2) < 1e-15);
-    assert_true(isnan(geometric_mean(values, 0)));
-    assert_true(isnan(geometric_mean(none, 2)) && isnan(geometric_mean(negative, 2)));
 }
 
 enum { PROCESSES = 10, ROUNDS = 5 };

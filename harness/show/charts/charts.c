@@ -283,10 +283,10 @@ enum { ALONE = 2 }; /* of the formats */
 
 static const chart_kind *kind_named(const char *name)
 {
-    size_t i = 0;
-    while (strcmp(chart_list[i].stem, name) != 0)
-        i++;
-    return &chart_list[i];
+    for (size_t i = 0; i < chart_count; i++)
+        if (strcmp(chart_list[i].stem, name) == 0)
+            return &chart_list[i];
+    die(EXIT_CODE_ENVIRONMENT, "%s: no such chart", name);
 }
 
 void charts_draw_alone(result_store *store, const char *name, size_t count, const char *each,

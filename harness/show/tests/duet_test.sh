@@ -31,11 +31,11 @@ torch='--conventions torch --inputs normal'
 # shellcheck disable=SC2086
 {
     judged 5 'bits differ in 1 pair' --accuracy exact $torch
-    prints '[1-3] of 3 inputs differ, normal' "no input is told"
+    prints '[1-3] of 3 inputs differ: normal' "no input is told"
     judged 0 'bits differ in 1 pair' --accuracy no-worse $torch
-    prints '[1-3] of 3 inputs differ, normal' "no input is told"
+    prints '[1-3] of 3 inputs differ: normal' "no input is told"
     judged 0 'bits differ in 1 pair' --accuracy bound $torch
-    prints '[1-3] of 3 inputs differ, normal' "no input is told"
+    prints '[1-3] of 3 inputs differ: normal' "no input is told"
 }
 plant dropped-tail
 judged 5 'less accurate' --accuracy no-worse

@@ -8,7 +8,7 @@ base.db as work.db. Afterwards
 - no process is left;
 - databases pass SQLite's integrity check, have the runs that they had, and lnbench exports them;
 - each other file is as an undisturbed run leaves it, or absent, or has a name that ends in .part;
-- `run --resume` completes the run;
+- `run --resume` completes the run, if there is one to complete;
 - where lnbench lived on, its exit code is that of an undisturbed run, and so are its output and files; or the
   exit code is 6 or 7, and standard error says why. TMPDIR is empty.
 Prints how many moments it tried, and how many processes it killed."""
@@ -160,7 +160,8 @@ def judge_rest(arguments):
     start(["export", "--db", "work.db", "--run", "1"], "export").wait(LONGEST)
     if content(TRY / "export") != content(Path("run.json")):
         return "run 1 is not what it was"
-    if arguments[0] == "run" and start([*arguments, "--resume"]).wait(LONGEST) not in (0, 5):
+    if arguments[0] == "run" and start([*arguments, "--resume"]).wait(LONGEST) not in (0, 5) and \
+            b"no unfinished run" not in content(TRY / "stderr"):
         return "--resume failed"
     return None
 

@@ -395,7 +395,7 @@ bool tensors_are_clean(const call_tensors *of, char *text, size_t size)
         if (of->buffers[i].map && of->what->roles[i].output &&
             !gaps_are_whole(&of->extents[i], of->buffers[i].data)) {
             snprintf(text, size,
-                     "wrote between the rows of y or sum: it must heed y_stride and sum_stride, or "
+                     "wrote between the rows of y or sum: it must use y_stride and sum_stride, or "
                      "decline them in supports()");
             return false;
         }

@@ -17,7 +17,7 @@
 
 /* ---- the kernel that the faults bend: two passes, sums in float, of f64 in double ---- */
 
-/* The hook's value in the fault, and the right one in its twin, which evaluates it all the same. */
+/* The hook's value in the fault, and the right one in its twin, whose hook is called all the same. */
 static double bend(const planted_call *call, double right, double bent)
 {
     return call->wrong ? bent : right;
