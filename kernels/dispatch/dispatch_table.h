@@ -203,6 +203,8 @@ static inline int ln_when_holds(ln_when when, const ln_problem *problem, size_t 
     LN_ROW_EACH_ISA(row, accurate, f16, f16, "rms_f16_acc_f64", "") \
     LN_ROW_EACH_ISA(row, accurate, f16, f32, "rms_f16_param_f32_acc_f64", "") \
     row(reproducible, f32, f32, neon, always, "rms_tiled_f32_neon") \
+    row(reproducible, f32, f32, avx512, few, "rms_tiled_f32_avx512") \
+    row(reproducible, f32, f32, avx512, narrow, "rms_tiled_f32_avx512") \
     row(reproducible, f32, f32, avx512, uneven, "rms_tiled_f32_avx2") \
     row(reproducible, f32, f32, avx512, always, "rms_tiled_f32_avx512") \
     row(reproducible, f32, f32, avx2, always, "rms_tiled_f32_avx2") \
