@@ -12,7 +12,7 @@ CREATE TEMP TABLE bars AS
     FROM candidates
     -- Each textbook kernel (naive, two-pass, Welford, pairwise, compensated, fused) on its fastest ISA, the library's
     -- calls, and plugins.
-    WHERE case_id IN (SELECT case_id FROM untold) OR titles <> '-' OR
+    WHERE case_id IN (SELECT case_id FROM maybe_fastest) OR titles <> '-' OR
           CASE role WHEN 'textbook' THEN of_form = 1 AND form <> 'corrected' AND form NOT LIKE '% sums' WHEN 'library' THEN of_role <= 8
                     WHEN 'plugin' THEN of_role <= 8 WHEN 'peer' THEN kind = 8 END;
 CREATE TEMP TABLE chart AS
@@ -20,8 +20,8 @@ CREATE TEMP TABLE chart AS
            inside, gbps, lo, hi, share, class, error
     FROM (SELECT section, number, 0 AS heading, CASE WHEN role = 'peer' THEN name WHEN role = 'textbook' AND titles = '-' AND form = 'fused'
                       THEN 'fused: ' || label ELSE label END AS label, kernel,
-                 coalesce(nullif(titles, '-'), (SELECT name FROM looks JOIN untold USING (kind)
-                                                WHERE untold.case_id = bars.case_id AND kind = 1), '-') AS inside, gbps, lo, hi, coalesce(copy_ratio, 0) AS share, class,
+                 coalesce(nullif(titles, '-'), (SELECT name FROM looks JOIN maybe_fastest USING (kind)
+                                                WHERE maybe_fastest.case_id = bars.case_id AND kind = 1), '-') AS inside, gbps, lo, hi, coalesce(copy_ratio, 0) AS share, class,
                  CASE WHEN class = 5 THEN 'NaN or infinite' -- gnuplot drops a bare NaN
                       WHEN error BETWEEN 1000 AND min(1e5, no_digit(types)) THEN printf('%d', round(error / 100) * 100)
                       ELSE coalesce(error_words, '-') END

@@ -6,7 +6,7 @@
 --   standing  each kernel of the types except copies, in the order of the run, from harness/store/standing.sql:
 --             kernel, types, role, other_param, recommendable; judged, error and worst_case of rows that are not
 --             edge cases; edge_case: the largest error on edge cases
---   untold    case_id, kind (1 or 2 of looks): cases at the answer's shape without a significant difference in speed
+--   maybe_fastest    case_id, kind (1 or 2 of looks): cases at the answer's shape without a significant difference in speed
 -- harness/store/script.c has the functions that SQLite lacks.
 
 CREATE TEMP TABLE timed_cases AS

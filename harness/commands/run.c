@@ -156,7 +156,7 @@ static size_t show_run(run_session *session, const run_options *options, bool fi
     const bool is_text = out->format == OUTPUT_TEXT;
     char words[256];
     run_view view = view_load(session->store, session->run);
-    session->worst = worse_exit_code(session->worst, view_exit_code(&view));
+    session->worst = view_exit_code(&view);
     const size_t missing = view.run.counts.missing;
     result_show(options->all, &view, options->run.database, &options->run.plugins, out);
     output_aside(out, "stored  run %lld in %s", (long long)session->run, options->run.database);

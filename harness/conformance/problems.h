@@ -169,8 +169,8 @@ size_t combinations_count(const combination_set *set);
 combination combinations_at(const combination_set *set, size_t i);
 /* Adds the number of triples of levels that can be combined, and how many of them occur in some problem. */
 void combinations_add_triples(const combination_set *set, size_t *triples, size_t *covered);
-/* "898 problems, every triple of levels (191,715); 1154 more, one for each hidden size; 79 large ones, every
- * pair". */
+/* "784 problems with every combination of three settings, 1145 more hidden sizes, 84 large problems with every pair of
+ * settings". */
 const char *combinations_describe(const combination_set *set, char *text, size_t size);
 
 /* Makes the block of a combination from few distinct rows, which are repeated. */

@@ -156,7 +156,7 @@ const char *reproducible_found(const kernel_facts *facts, const invariance_resul
  * measured on every instruction set, or because it promises so. */
 bool reproducible_everywhere(const json_t *kernels, const char *kernel);
 
-/* The measured class as JSON; null if there is none. NULL if memory runs out. */
+/* The measured class as JSON; null if there is none. */
 json_t *reproducible_json(const char *word);
 /* Whether both classes were measured and the second one is lower. */
 bool reproducible_is_less(const char *base, const char *new);

@@ -254,20 +254,12 @@ void session_put(run_session *session, const case_key *key, const case_judgement
                                 .bound_row_ulp = judgement->bound_row_ulp,
                                 .hashed = judgement->metrics.elements > 0,
                                 .output_hash = judgement->output_hash};
-    bool is_peer = false;
-    for (size_t i = 0; i < session->plan.kernel_count; i++) {
-        if (strcmp(session->plan.kernels[i]->facts.name, key->kernel) != 0)
-            continue;
-        is_peer = session->plan.kernels[i]->version[0] != '\0';
-        /* What a case shows of a kernel's bits adds to what the matrix showed. */
-        if (session->invariance)
+    /* What a case shows of a kernel's bits adds to what the matrix showed. */
+    for (size_t i = 0; session->invariance && i < session->plan.kernel_count; i++)
+        if (strcmp(session->plan.kernels[i]->facts.name, key->kernel) == 0)
             session->invariance[i].varies |=
                 judgement->varies |
                 (judgement->verdict.kind == VERDICT_NONDETERMINISTIC ? 1u << AXIS_CALL : 0);
-    }
-    /* What is wrong with a peer stands in the table, and does not make the run fail. */
-    if (!is_peer)
-        session->worst = worse_exit_code(session->worst, verdict_exit_code(&judgement->verdict));
     if (judgement->verdict.kind == VERDICT_TIMEOUT)
         word_list_add(&session->timeouts, key->kernel);
     store_put_judged(session->store, session->run, &stored);

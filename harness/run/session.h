@@ -28,7 +28,7 @@ typedef struct run_session {
     int cpu; /* to which timed workers are pinned; -1: none */
     machine_facts machine;
     progress_bar progress;
-    exit_code worst;               /* of all verdicts so far */
+    exit_code worst;               /* view_exit_code() of the run */
     invariance_result *invariance; /* one for each kernel of the plan; NULL: not measured */
     word_list timeouts;            /* the kernel's name for each case that timed out so far */
     bool gave_up;                  /* cases of a kernel were not run after time-outs */

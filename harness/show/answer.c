@@ -219,9 +219,10 @@ static int by_speed(const void *a, const void *b)
     const ranked_kernel *own = left->ranked, *other = right->ranked;
     int by_share = compare_figures(-own->copy_ratio, -other->copy_ratio);
     int by_time = compare_figures(own->time_ns, other->time_ns);
-    int by_error = own->case_id ? 0
-                                : compare_figures(left->standing->errors[SCOPE_ANY].error,
-                                                  right->standing->errors[SCOPE_ANY].error);
+    int by_error = own->case_id
+                       ? 0
+                       : compare_figures(left->standing->errors[SCOPE_NO_EDGE_CASES].error,
+                                         right->standing->errors[SCOPE_NO_EDGE_CASES].error);
     return by_share   ? by_share
            : by_time  ? by_time
            : by_error ? by_error
@@ -317,23 +318,25 @@ static const answer_row *row_of(const run_answer *answer, const ranked_kernel *r
 
 /* Marks the fastest, of all or of those that can be recommended, and who contradicts that: three, and where speeds are
  * too noisy also the recommended one. */
-static void find_untold(run_answer *answer, int of)
+static void find_maybe_fastest(run_answer *answer, int of)
 {
     enum { MOST = 3 };
     const kernel_ranking *ranking = &answer->ranking;
     const ranked_kernel *first = of == OF_ALL ? ranking->fastest : NULL;
     for (size_t i = 0; of == OF_CALLABLE && !first && i < ranking->count; i++)
         first = ranking->kernels[i].near ? &ranking->kernels[i] : NULL;
-    for (size_t i = 0; first && i < answer->count && answer->untold_count[of] < MOST; i++) {
+    for (size_t i = 0; first && i < answer->count && answer->maybe_fastest_count[of] < MOST; i++) {
         answer_row *row = &answer->rows[i];
-        row->untold[of] = row->ranked == first || (of == OF_ALL ? row->ranked->sooner_than_fastest
-                                                                : row->ranked->sooner_than_best);
-        answer->untold_count[of] += row->untold[of];
+        row->maybe_fastest[of] =
+            row->ranked == first ||
+            (of == OF_ALL ? row->ranked->sooner_than_fastest : row->ranked->sooner_than_best);
+        answer->maybe_fastest_count[of] += row->maybe_fastest[of];
     }
-    for (size_t i = 0; of == OF_CALLABLE && answer->untold_count[of] > 1 && i < answer->count; i++)
-        if (answer->rows[i].ranked->recommended && !answer->rows[i].untold[of]) {
-            answer->rows[i].untold[of] = true;
-            answer->untold_count[of]++;
+    for (size_t i = 0;
+         of == OF_CALLABLE && answer->maybe_fastest_count[of] > 1 && i < answer->count; i++)
+        if (answer->rows[i].ranked->recommended && !answer->rows[i].maybe_fastest[of]) {
+            answer->rows[i].maybe_fastest[of] = true;
+            answer->maybe_fastest_count[of]++;
         }
 }
 
@@ -361,8 +364,9 @@ static void choose_rows(run_answer *answer)
         answer_row *row = &answer->rows[i];
         kernel_role role = row->standing->role;
         bool measured = row->all->judged > 0 || row->at_key;
-        row->shown = row->untold[OF_ALL] || row->untold[OF_CALLABLE] || row == accurate ||
-                     row == answer->recommended || row == answer->proven || row == answer->tuned ||
+        row->shown = row->maybe_fastest[OF_ALL] || row->maybe_fastest[OF_CALLABLE] ||
+                     row == accurate || row == answer->recommended || row == answer->proven ||
+                     row == answer->tuned ||
                      (measured && (role == ROLE_LIBRARY || role == ROLE_PLUGIN)) ||
                      (role == ROLE_PEER && is_best(answer, i));
         count += row->shown && role != ROLE_PLUGIN;
@@ -402,7 +406,7 @@ static void rank(const run_view *view, run_answer *answer)
     answer->ranking = store_recommend(view->store, &wanted);
     make_rows(view, answer, &timed);
     stored_table_free(&timed);
-    find_untold(answer, OF_ALL);
+    find_maybe_fastest(answer, OF_ALL);
     const answer_row *fastest = row_of(answer, answer->ranking.fastest);
     const answer_row *named = fastest ? fastest : first_accurate(answer);
     answer->isa = named ? descriptor_word(view->kernels, named->kernel, "isa") : "";
@@ -415,8 +419,8 @@ void answer_make(const run_view *view, run_answer *answer)
         if (answer->rows[i].standing->role == ROLE_PEER && answer->rows[i].at_key)
             answer->peer = &answer->rows[i];
     compare_rows(answer);
-    find_untold(answer, OF_CALLABLE);
-    if (answer->untold_count[OF_ALL] == 1)
+    find_maybe_fastest(answer, OF_CALLABLE);
+    if (answer->maybe_fastest_count[OF_ALL] == 1)
         answer->fastest = row_of(answer, answer->ranking.fastest);
     answer->recommended = row_of(answer, answer->ranking.recommended);
     answer->tuned = row_of(answer, answer->ranking.tuned);
@@ -529,7 +533,8 @@ static void add_speed(const run_answer *answer, const answer_row *row, text_buff
     }
     if (peers == 0 && row == answer->fastest)
         text_add(out, ", the fastest kernel");
-    else if (peers == 0 && row == answer->recommended && answer->untold_count[OF_CALLABLE] <= 1)
+    else if (peers == 0 && row == answer->recommended &&
+             answer->maybe_fastest_count[OF_CALLABLE] <= 1)
         text_format(out, ", the fastest %s within %g row ULP", answer->tuned ? "call" : "kernel",
                     STANDING_ROW_ULP);
 }
@@ -563,7 +568,7 @@ static void add_choice(const run_answer *answer, const answer_row *shown, text_b
                                                 : "Recommended: %s, ",
                      own->kernel, own->ranked->dispatched);
         add_speed(answer, own, out);
-        if (answer->untold_count[OF_CALLABLE] <= 1)
+        if (answer->maybe_fastest_count[OF_CALLABLE] <= 1)
             add_near(answer, out);
         text_add(out, ".\n");
         return;
@@ -600,7 +605,7 @@ static void add_choice(const run_answer *answer, const answer_row *shown, text_b
 static void add_accuracy(const run_answer *answer, const answer_row *row, text_buffer *out)
 {
     char number[ERROR_WORDS], hunted[ERROR_WORDS], times[16];
-    const error_sum *adversarial = &row->standing->errors[SCOPE_HUNTED];
+    const error_sum *adversarial = &row->standing->errors[SCOPE_ADVERSARIAL];
     if (answer->recommended)
         text_add(out, "Its error ");
     else
@@ -632,7 +637,7 @@ static void add_cost(const run_answer *answer, const answer_row *row, text_buffe
     stored_case worst;
     char times[16], objection[OBJECTION_WORDS];
     const answer_row *own = answer->recommended;
-    const error_sum *any = &row->standing->errors[SCOPE_ANY];
+    const error_sum *any = &row->standing->errors[SCOPE_NO_EDGE_CASES];
     const bool known = store_case(answer->view->store, any->at, &worst);
     const double ratio = own->relative / row->relative;
     const bool level = is_level(ratio) || (row == answer->fastest && own->tied);
@@ -662,13 +667,13 @@ static void add_faster(const run_answer *answer, text_buffer *out)
     const answer_row *fastest = answer->fastest, *own = answer->recommended;
     char times[16];
     for (int of = OF_CALLABLE; of >= OF_ALL; of--) {
-        const size_t count = answer->untold_count[of];
+        const size_t count = answer->maybe_fastest_count[of];
         size_t named = 0;
         if (count <= 1)
             continue;
         text_add(out, "Too noisy to say which is fastest of ");
         for (size_t i = 0; i < answer->count; i++)
-            if (answer->rows[i].untold[of])
+            if (answer->rows[i].maybe_fastest[of])
                 add_listed(answer->rows[i].kernel, named++, count, out);
         text_add(out, of == OF_ALL ? ", at any error.\n"
                                    : ": the one with the smallest error is recommended.\n");
@@ -696,7 +701,7 @@ static void add_faster(const run_answer *answer, text_buffer *out)
  * "" where it does not. A row of kappa 1e4 has |mean| = 1e4 std. */
 static void describe_failing(const run_answer *answer, const answer_row *row, char words[128])
 {
-    const error_sum *any = &row->standing->errors[SCOPE_ANY];
+    const error_sum *any = &row->standing->errors[SCOPE_NO_EDGE_CASES];
     char number[ERROR_WORDS];
     stored_case worst;
     if (row->shown && isfinite(row->standing->missing_from)) {
@@ -785,7 +790,7 @@ void answer_sentences(const run_answer *answer, text_buffer *out)
         clean_format(out, FORM_LINE, "%s reaches ", answer->fastest->kernel);
         add_speed(answer, answer->fastest, out);
         text_add(out, "; errors were not judged, so no kernel is recommended.\n");
-    } else if (answer->untold_count[OF_ALL] == 0) {
+    } else if (answer->maybe_fastest_count[OF_ALL] == 0) {
         text_add(out, "Nothing was measured.\n");
     }
     add_faster(answer, out);

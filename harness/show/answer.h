@@ -76,11 +76,11 @@ typedef struct answer_row {
     const char *reproducible; /* its class (domain/kernel.h) */
     const kernel_standing *standing;
     const ranked_kernel *ranked; /* at the key column */
-    const error_sum *all;        /* of these: its errors on every judged row */
+    const error_sum *all;        /* of these: its errors on every judged row but adversarial ones */
     bool shown;                  /* in the short table */
     /* If speeds are too noisy: it is among the fastest, of all kernels or of those that can be recommended, without a
      * significant difference. */
-    bool untold[2];
+    bool maybe_fastest[2];
     speed_figures cells[ANSWER_COLUMNS]; /* without cycles; no repetitions: not timed */
     const speed_figures *at_key;         /* at the key column; NULL: not timed */
     double relative; /* its time / the fastest kernel's at the key column, paired; NaN: not timed */
@@ -111,14 +111,15 @@ typedef struct run_answer {
     /* proven: if the recommended kernel has no proven bound, the fastest kernel that has one. tuned: a tuned kernel
      * that is over 10 % faster than the recommended call. NULL: there is none. */
     const answer_row *proven, *tuned;
-    /* Rows that are untold; more than one: speeds are too noisy to say which is fastest (ranked_kernel.sooner_than_...). */
-    size_t untold_count[2];
+    /* How many rows may be the fastest; more than one: speeds are too noisy to say which is
+     * (ranked_kernel.sooner_than_...). */
+    size_t maybe_fastest_count[2];
 } run_answer;
 
 /* Whether speeds are too noisy to say which kernel is fastest. */
 static inline bool answer_is_noisy(const run_answer *answer)
 {
-    return answer->untold_count[OF_ALL] > 1 || answer->untold_count[OF_CALLABLE] > 1;
+    return answer->maybe_fastest_count[OF_ALL] > 1 || answer->maybe_fastest_count[OF_CALLABLE] > 1;
 }
 
 /* Makes the answer of a part (view_next_part()). */

@@ -301,8 +301,9 @@ static void add_figures(relation *rows, const report_data *data, const answer_ro
                                        100 * speed->copy_ratio_hi)
                      : as_text(NULL),
                  as_figure_words(row->speedup, TONE_NONE, "%s", answer_times(row->speedup, times)),
-                 as_error(data, &errors[SCOPE_ORDINARY]), as_error(data, &errors[SCOPE_ANY]),
-                 edge_cases, as_text(row->reproducible));
+                 as_error(data, &errors[SCOPE_ORDINARY]),
+                 as_error(data, &errors[SCOPE_NO_EDGE_CASES]), edge_cases,
+                 as_text(row->reproducible));
 }
 
 #define KERNEL                                                                                     \
@@ -326,7 +327,7 @@ static void add_names_table(const report_data *data, document *page)
     relation *rows = relation_create(COLUMNS(columns));
     for (size_t i = 0; i < answer->count; i++) {
         const answer_row *row = &answer->rows[i];
-        const error_sum *edge = &row->standing->errors[SCOPE_EXTREME];
+        const error_sum *edge = &row->standing->errors[SCOPE_EDGE_CASES];
         const double edges = (double)(edge->wrong + edge->limited);
         if (!row->shown)
             continue;
@@ -352,8 +353,8 @@ static void add_kernels_table(const report_data *data, document *page)
     for (size_t i = 0; i < data->answer.count; i++) {
         const answer_row *row = &data->answer.rows[i];
         const error_sum *errors = row->standing->errors;
-        if (row->at_key || errors[SCOPE_ANY].judged > 0)
-            add_figures(rows, data, row, as_error(data, &errors[SCOPE_EXTREME]));
+        if (row->at_key || errors[SCOPE_NO_EDGE_CASES].judged > 0)
+            add_figures(rows, data, row, as_error(data, &errors[SCOPE_EDGE_CASES]));
     }
     document_table(page, rows);
 }
@@ -396,7 +397,7 @@ static void add_worst_table(const report_data *data, document *page)
     relation *rows = relation_create(COLUMNS(columns));
     for (size_t i = 0; i < standings->count; i++) {
         const kernel_standing *own = &standings->standings[i];
-        const error_sum *any = &own->errors[SCOPE_ANY];
+        const error_sum *any = &own->errors[SCOPE_NO_EDGE_CASES];
         stored_case worst;
         if (own->dtype == data->answer.dtype && !isnan(any->error) &&
             store_case(data->view->store, any->at, &worst))
@@ -726,7 +727,7 @@ static int64_t case_of(const answer_row *row)
     return row ? row->ranked->case_id : 0;
 }
 
-/* What the queries read of the answer, which says nothing of another type than its own. untold: the cases that nobody
+/* What the queries read of the answer, which says nothing of another type than its own. maybe_fastest: the cases that nobody
  * can tell apart in speed, of all (kind 1) and of those that can be recommended (2). */
 static void put_requested(const report_data *data, const char *other)
 {
@@ -736,11 +737,11 @@ static void put_requested(const report_data *data, const char *other)
     const case_key *key = answer->column_count ? &answer->columns[answer->key].key : NULL;
     const char *types =
         !other[0] && data->view->standings.count > 0 ? dtype_name(data->answer.dtype) : other;
-    store_script(store, "CREATE TEMP TABLE untold (case_id, kind)");
+    store_script(store, "CREATE TEMP TABLE maybe_fastest (case_id, kind)");
     for (int of = OF_ALL; of <= OF_CALLABLE; of++)
-        for (size_t i = 0; answer->untold_count[of] > 1 && i < answer->count; i++)
-            if (answer->rows[i].untold[of])
-                store_put_line(store, "untold", "ii", answer->rows[i].ranked->case_id,
+        for (size_t i = 0; answer->maybe_fastest_count[of] > 1 && i < answer->count; i++)
+            if (answer->rows[i].maybe_fastest[of])
+                store_put_line(store, "maybe_fastest", "ii", answer->rows[i].ranked->case_id,
                                (int64_t)(1 + of));
     store_script(store, "CREATE TEMP TABLE asked (run, operation, types, page, rows, hidden, isa, "
                         "fastest, recommended, proven, noisy)");
@@ -767,14 +768,14 @@ static void put_standings(const run_view *view, ln_type type)
     for (size_t i = 0; i < view->standings.count; i++) {
         const kernel_standing *own = &view->standings.standings[i];
         const ranked_kernel *ranked = ranked_of(&ranking, own->kernel);
-        const error_sum *any = &own->errors[SCOPE_ANY];
+        const error_sum *any = &own->errors[SCOPE_NO_EDGE_CASES];
         if (own->dtype != type || !ranked)
             continue;
         bool recommendable = ranked->callable && ranked->within && !ranked->doubt[0];
         store_put_line(view->store, "standing", "sssiiidid", own->kernel, dtype_name(type),
                        kernel_role_words[own->role], (int64_t)ranked->other_param,
                        (int64_t)recommendable, (int64_t)any->judged, any->error, any->at,
-                       own->errors[SCOPE_EXTREME].error);
+                       own->errors[SCOPE_EDGE_CASES].error);
     }
     free(ranking.kernels);
 }

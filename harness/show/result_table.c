@@ -103,7 +103,7 @@ static relation_value as_error(const run_answer *answer, const error_sum *sum)
 
 static void add_row(relation *made, const short_table *table, const answer_row *row)
 {
-    const error_sum *errors = row->standing->errors, *edge = &errors[SCOPE_EXTREME];
+    const error_sum *errors = row->standing->errors, *edge = &errors[SCOPE_EDGE_CASES];
     char number[16];
     relation_row(made, as_text(answer_role_word(table->answer, row)), as_text(row->label));
     for (size_t i = 0; i < table->shape_count; i++) {
@@ -118,7 +118,7 @@ static void add_row(relation *made, const short_table *table, const answer_row *
     relation_row(made, as_figure(row->at_key ? row->at_key->gbps : NAN),
                  as_text(answer_times(row->speedup, number)),
                  as_error(table->answer, &errors[SCOPE_ORDINARY]),
-                 as_error(table->answer, &errors[SCOPE_ANY]),
+                 as_error(table->answer, &errors[SCOPE_NO_EDGE_CASES]),
                  edge->wrong     ? as_format("%zu fail", edge->wrong)
                  : edge->limited ? as_format("%zu type-limited", edge->limited)
                                  : as_text(edge->judged ? "pass" : NULL),
@@ -286,7 +286,7 @@ static void add_pass(const run_answer *answer, const answer_row *row, text_buffe
 {
     char number[ERROR_WORDS];
     const error_sum *all = row->all, *ordinary = &row->standing->errors[SCOPE_ORDINARY];
-    const bool loses = row->standing->errors[SCOPE_ANY].limited > 0;
+    const bool loses = row->standing->errors[SCOPE_NO_EDGE_CASES].limited > 0;
     clean_format(out, FORM_LINE, "%s %s: passes %zu of %zu case%s", loses ? "!" : "✓", row->kernel,
                  all->judged - all->limited, all->judged, all->judged == 1 ? "" : "s");
     if (all->limited)
@@ -371,7 +371,7 @@ static void add_noise(const short_table *table, text_buffer *out)
             "! Noisy: %zu of %zu speeds are uncertain by more than %.0f %%; try --processes "
             "15, or ask lnbench doctor why.\n",
             wide, speeds, 100 * SPEED_NOISY);
-    else if (speeds > 0 && table->answer->untold_count[OF_ALL] <= 1)
+    else if (speeds > 0 && table->answer->maybe_fastest_count[OF_ALL] <= 1)
         text_format(out, "Quiet: every speed above is known within ±%.1f %%.\n", 100 * widest);
 }
 

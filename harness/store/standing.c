@@ -205,9 +205,9 @@ const char *standing_objection(const kernel_standing *own, const case_verdict *w
                                char words[OBJECTION_WORDS])
 {
     char number[ERROR_WORDS], largest[40];
-    const error_sum *all = &own->errors[SCOPE_ALL], *extreme = &own->errors[SCOPE_EXTREME];
+    const error_sum *all = &own->errors[SCOPE_ALL], *extreme = &own->errors[SCOPE_EDGE_CASES];
     size_t wrong = all->wrong + all->limited;
-    double size = own->errors[wrong ? SCOPE_ANY : SCOPE_ALL].error;
+    double size = own->errors[wrong ? SCOPE_NO_EDGE_CASES : SCOPE_ALL].error;
     const char *figure = error_in_words(size, own->dtype, worst, number);
     bool is_figure = isfinite(size) && size < dtype_no_digit(own->dtype);
     bool extreme_alone = wrong == extreme->wrong + extreme->limited;

@@ -19,14 +19,14 @@
 /* The default budget: the promise of the library's class `accurate`. */
 #define STANDING_ROW_ULP 2.0
 
-/* Sets of judged cases. All: without adversarial rows. Extreme: the edge cases of these (stored_is_extreme()); any: the
- * others; ordinary: the family `normal`. Hunted: adversarial rows. */
+/* Sets of judged cases. All of them but adversarial rows; of these the ones that are no edge cases (stored_is_extreme()),
+ * those of the family `normal`, and the edge cases; and adversarial rows. */
 typedef enum error_scope {
     SCOPE_ALL,
-    SCOPE_ANY,
+    SCOPE_NO_EDGE_CASES,
     SCOPE_ORDINARY,
-    SCOPE_EXTREME,
-    SCOPE_HUNTED,
+    SCOPE_EDGE_CASES,
+    SCOPE_ADVERSARIAL,
     SCOPES,
 } error_scope;
 
@@ -36,7 +36,7 @@ typedef struct error_sum {
     size_t limited; /* type-limited */
     size_t usable;  /* that pass and have a correct digit in every row */
     size_t checked; /* conformance tests */
-    size_t apart;   /* that were not timed */
+    size_t apart;   /* judged on more than the timed rows */
     double error;   /* largest row ULP; infinite: no figure; NaN: not judged, or nothing finite */
     int64_t at;     /* the case with that error; 0: none was judged */
 } error_sum;
@@ -127,7 +127,7 @@ const char *error_in_words(double size, ln_type type, const case_verdict *at,
 
 /* Why a kernel is not within the budget, as the end of a sentence: "is inaccurate in 28 of 337 cases, all of them edge cases
  * (elsewhere up to 6.8 row ULP)", "has errors up to 3.2 row ULP", "was not judged". worst: the verdict of the largest
- * error in SCOPE_ANY, or NULL. */
+ * error in SCOPE_NO_EDGE_CASES, or NULL. */
 enum { OBJECTION_WORDS = 192 };
 const char *standing_objection(const kernel_standing *own, const case_verdict *worst,
                                char words[OBJECTION_WORDS]);
