@@ -595,19 +595,18 @@ static bool same_line(const char *a, const char *b, const char *mark)
 static bool check_page(const char *file, const output_file *out, const run_view *view,
                        text_buffer *page)
 {
-    char plots[1024], path[1100];
+    char path[1100];
     text_buffer theirs = {0}, ours = {0};
     bool compared = false, same = false;
     size_t at = 0;
     add_bare(&theirs, page->bytes, page_run_cut(page->bytes, page->length));
     const char *folder = temporary_folder_make("verify");
-    own_path(OWN_PLOTS, plots, sizeof plots);
     for (run_view part = {0}; view_next_part(view, &part);) {
         text_buffer drawn = {0};
         if (same)
             continue;
         snprintf(path, sizeof path, "%.1060s/index.html", folder);
-        report_write(&part, plots, folder, NULL);
+        report_write(&part, folder, NULL);
         read_whole_file(path, &drawn);
         text_free(&ours);
         add_bare(&ours, drawn.bytes, drawn.length);

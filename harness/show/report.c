@@ -213,8 +213,8 @@ static void document_figure(document *page, const report_chart *chart)
 }
 
 /* The page within the frame of plots/page.html, which names its parts as {{part}}; run: the packed run, or NULL. */
-static void add_frame(const document *page, const char *plots_directory, const char *generator,
-                      const text_buffer *run, text_buffer *out)
+static void add_frame(const document *page, const char *generator, const text_buffer *run,
+                      text_buffer *out)
 {
     const struct {
         const char *name, *text;
@@ -225,9 +225,10 @@ static void add_frame(const document *page, const char *plots_directory, const c
         {"{{body}}", page->html.bytes, true}, {"{{run}}", run ? run->bytes : "", true},
     };
     const size_t count = sizeof parts / sizeof *parts;
-    char path[512];
+    char path[512], plots[480];
     text_buffer frame = {0};
-    report_path(path, plots_directory, "page", ".html");
+    own_path(OWN_PLOTS, plots, sizeof plots);
+    report_path(path, plots, "page", ".html");
     read_whole_file(path, &frame);
     for (const char *at = frame.bytes, *next; *at; at = next) {
         size_t i = 0;
@@ -813,15 +814,14 @@ static void prepare_type(report_data *data, ln_type type, const char *directory)
 /* ---- charts and files ---- */
 
 /* Where gnuplot failed on charts: their names, and what it said of the first. */
-static void draw_charts(report_data *data, const char *plots_directory, const char *directory,
-                        report_result *result)
+static void draw_charts(report_data *data, const char *directory, report_result *result)
 {
     const report_chart *missing = NULL, *lost = NULL;
     text_buffer names = {0};
     size_t wanted = 0;
     for (size_t i = 0; i < data->chart_count; i++)
         wanted += !data->charts[i].reason[0];
-    charts_draw(data->charts, data->chart_count, plots_directory, directory);
+    charts_draw(data->charts, data->chart_count, directory);
     for (size_t i = 0; i < data->chart_count; i++) {
         const report_chart *chart = &data->charts[i];
         result->chart_count += !chart->reason[0];
@@ -844,8 +844,7 @@ static void draw_charts(report_data *data, const char *plots_directory, const ch
 }
 
 /* The page is written as HTML, with the charts in it and, if there is one, the packed run behind it; and as Markdown. */
-report_result report_write(const run_view *view, const char *plots_directory, const char *directory,
-                           const text_buffer *run)
+report_result report_write(const run_view *view, const char *directory, const text_buffer *run)
 {
     report_data data = {.view = view};
     report_result result = {.chart_count = 0};
@@ -863,7 +862,7 @@ report_result report_write(const run_view *view, const char *plots_directory, co
     for (ln_type type = LN_F32; type <= LN_F16; type++)
         if (type != data.answer.dtype && types & 1u << type)
             prepare_type(&data, type, directory);
-    draw_charts(&data, plots_directory, directory, &result);
+    draw_charts(&data, directory, &result);
     data.note = result.note;
     machine_read(&here);
     snprintf(generator, sizeof generator, "lnbench %.20s %.12s%s",
@@ -873,7 +872,7 @@ report_result report_write(const run_view *view, const char *plots_directory, co
     make_page(&data, &page);
     report_path(result.index_html, directory, "index", ".html");
     report_path(result.markdown, directory, "report", ".md");
-    add_frame(&page, plots_directory, generator, run, &html);
+    add_frame(&page, generator, run, &html);
     if (run)
         page_run_end(&html);
     write_whole_file(result.index_html, &html);
@@ -888,9 +887,8 @@ report_result report_write(const run_view *view, const char *plots_directory, co
 
 void draw_report(const run_view *view, const char *directory, const output_file *out)
 {
-    char plots[1024], folder[1024];
+    char folder[1024];
     text_buffer run = {0}, packed = {0};
-    own_path(OWN_PLOTS, plots, sizeof plots);
     run_file_make(store_path(view->store), view->run.id, PACK_FAST, &packed);
     page_run_add(&run, &packed);
     text_free(&packed);
@@ -899,7 +897,7 @@ void draw_report(const run_view *view, const char *directory, const output_file 
         const bool first = kind == view_operation(view);
         snprintf(folder, sizeof folder, "%.900s%s%s", directory, first ? "" : "/",
                  first ? "" : operation_name(kind));
-        report_result result = report_write(&part, plots, folder, &run);
+        report_result result = report_write(&part, folder, &run);
         if (result.note[0] && !result.lost)
             output_note("%s", result.note);
         output_aside(out, "report  %s (%zu charts; %s)", result.index_html, result.chart_count,

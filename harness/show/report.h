@@ -45,8 +45,7 @@ typedef struct report_result {
  * scripts of plots/; makes the directory if needed. Writes the page, index.html, with the charts inlined, and report.md
  * with the same content. A file appears only when it is complete (base/program.h). run: the run that the page holds, as
  * page_run_add() packs it; NULL: the page holds none. */
-report_result report_write(const run_view *view, const char *plots_directory, const char *directory,
-                           const text_buffer *run);
+report_result report_write(const run_view *view, const char *directory, const text_buffer *run);
 
 /* Calls report_write() for each operation of the run: the first one in the directory, others in folders of their names
  * below it. Prints the paths to `out`. If gnuplot is not installed, standard error names the missing charts, and that

@@ -44,8 +44,7 @@ void chart_prepare(result_store *store, const chart_kind *kind, const char *mark
                    const char *footer, const char *directory, report_chart *chart);
 /* Draws those without a reason as SVG, PNG and PDF into the folder, which has their tables; one
  * that fails gets its reason. */
-void charts_draw(report_chart *charts, size_t count, const char *plots_directory,
-                 const char *folder);
+void charts_draw(report_chart *charts, size_t count, const char *folder);
 
 void report_path(char path[512], const char *directory, const char *name, const char *suffix);
 

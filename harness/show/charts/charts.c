@@ -157,9 +157,11 @@ static bool is_whole(const char *path, const char *format)
 }
 
 /* Names reach gnuplot as arguments and TSV, never as text of a script; -d keeps start-up files out. */
-static void gnuplot_start(gnuplot_job *job, const char *plots_directory, arena *memory)
+static void gnuplot_start(gnuplot_job *job, arena *memory)
 {
-    const char *named = arena_format(memory, "%s/%s.gp", plots_directory, job->script);
+    char plots[1024];
+    own_path(OWN_PLOTS, plots, sizeof plots);
+    const char *named = arena_format(memory, "%s/%s.gp", plots, job->script);
     char *path = realpath(named, NULL); /* gnuplot runs in the folder */
     job->result = PROGRAM_FAILED;
     if (!path) {
@@ -212,14 +214,14 @@ static const char *const formats[FORMATS] = {".svg", ".png", ".pdf"};
 
 /* As many drawings at once as there are processors, begun in order. Where gnuplot is missing, or
  * hangs, the rest is not tried. */
-static void run_jobs(gnuplot_job *jobs, size_t count, const char *plots_directory, arena *memory)
+static void run_jobs(gnuplot_job *jobs, size_t count, arena *memory)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     size_t at_once = processors < 1 ? 1 : processors < 8 ? (size_t)processors : 8, begun = 0;
     const gnuplot_job *last = NULL;
     for (size_t ended = 0; ended < count; ended++) {
         while (!last && begun < count && begun < ended + at_once)
-            gnuplot_start(&jobs[begun++], plots_directory, memory);
+            gnuplot_start(&jobs[begun++], memory);
         if (ended < begun) {
             gnuplot_end(&jobs[ended]);
         } else if (last) {
@@ -233,7 +235,7 @@ static void run_jobs(gnuplot_job *jobs, size_t count, const char *plots_director
 
 /* A chart is there when all of its formats are, the first so many; else its reason says what went wrong. */
 static void draw_formats(report_chart *charts, size_t count, size_t format_count,
-                         const char *plots_directory, const char *folder)
+                         const char *folder)
 {
     arena memory = {0};
     gnuplot_job *jobs = arena_new(&memory, gnuplot_job, count * format_count);
@@ -244,7 +246,7 @@ static void draw_formats(report_chart *charts, size_t count, size_t format_count
                                            .script = charts[i].kind->stem,
                                            .format = formats[f] + 1,
                                            .folder = folder};
-    run_jobs(jobs, wanted, plots_directory, &memory);
+    run_jobs(jobs, wanted, &memory);
     for (size_t i = 0, job = 0; i < count; i++) {
         report_chart *chart = &charts[i];
         const size_t end = job + (chart->reason[0] ? 0 : format_count);
@@ -257,10 +259,9 @@ static void draw_formats(report_chart *charts, size_t count, size_t format_count
     arena_free(&memory);
 }
 
-void charts_draw(report_chart *charts, size_t count, const char *plots_directory,
-                 const char *folder)
+void charts_draw(report_chart *charts, size_t count, const char *folder)
 {
-    draw_formats(charts, count, FORMATS, plots_directory, folder);
+    draw_formats(charts, count, FORMATS, folder);
     if (interrupted())
         die(EXIT_CODE_INTERRUPTED, "interrupted: lnbench report draws what is stored");
     /* Drawings of an earlier report, and the rest of those that failed. */
@@ -294,7 +295,7 @@ void charts_draw_alone(result_store *store, const char *name, size_t count, cons
 {
     const chart_kind *kind = kind_named(name);
     report_chart *charts = allocate_zeroed(count, sizeof *charts);
-    char mark[24], path[512], plots[1024];
+    char mark[24], path[512];
     report_path(path, directory, "data", "");
     make_directories(path);
     for (size_t i = 0; i < count; i++) {
@@ -309,8 +310,7 @@ void charts_draw_alone(result_store *store, const char *name, size_t count, cons
             unlink(path);
         }
     }
-    own_path(OWN_PLOTS, plots, sizeof plots);
-    draw_formats(charts, count, ALONE, plots, directory);
+    draw_formats(charts, count, ALONE, directory);
     for (size_t i = 0; i < count; i++)
         for (size_t f = 0; f < ALONE && !charts[i].reason[0]; f++) {
             report_path(path, directory, charts[i].stem, formats[f]);

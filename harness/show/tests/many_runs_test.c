@@ -144,7 +144,7 @@ static size_t steps_of_report(result_store *store)
     size_t steps = 0;
     run_view view = view_load(store, 1);
     sqlite3_progress_handler(store->database, 100, count_step, &steps);
-    report_write(&view, PLOTS_DIRECTORY, "many_runs_page", NULL);
+    report_write(&view, "many_runs_page", NULL);
     sqlite3_progress_handler(store->database, 0, NULL, NULL);
     view_free(&view);
     return steps;
