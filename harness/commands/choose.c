@@ -317,8 +317,11 @@ static void add_answer(const choice *own, text_buffer *out)
         if (i != FASTEST && kernel->proven)
             text_format(out, ", proven to stay within %g%s", own->wanted.budget,
                         isnan(own->wanted.kappa) ? "" : " on rows of this kappa");
-        if (i >= TUNED && own->named)
-            text_format(out, ": %s times as fast", answer_times(speedup(own, kernel), times[3]));
+        const double faster = speedup(own, kernel);
+        if (i >= TUNED && own->named && faster > 0.95 && faster < 1.05)
+            text_add(out, ": about as fast");
+        else if (i >= TUNED && own->named)
+            text_format(out, ": %s times as fast", answer_times(faster, times[3]));
         if (i == FASTEST)
             clean_format(out, FORM_LINE, "; %s", objection(own, kernel, why));
         text_add(out, "\n");
@@ -465,8 +468,8 @@ static const cli_option options[] = {
      offsetof(choose_options, stored)},
     {"conventions", "C", "preset or list (default: the model's, else torch)", OPTION_RAW,
      offsetof(choose_options, run.request.conventions)},
-    {"dtypes", "f32|f64|bf16|f16", "element type (default: the model's, else f32)", OPTION_TEXT,
-     offsetof(choose_options, dtype)},
+    {"dtypes", "f32|f64|bf16|f16", "element type (default: that of a config.json, else f32)",
+     OPTION_TEXT, offsetof(choose_options, dtype)},
     {"param", "f32|f64|bf16|f16", "type of gamma and beta (default: that of the elements)",
      OPTION_TEXT, offsetof(choose_options, run.request.param)},
     {"kernels", "NAME,...", "choose among these names, labels or globs", OPTION_LIST,
@@ -490,7 +493,7 @@ const cli_command command_choose = {
     .summary = "Names the fastest call of the library, or plugin, within an error budget.",
     .details =
         "Measures the shapes as lnbench run --shapes does, with fewer conformance tests and\n"
-        "one convention (about 10 s a shape), and stores the run. The answer names the\n"
+        "one convention (10 to 20 s a shape), and stores the run. The answer names the\n"
         "recommended call and, in brackets, the kernel behind it. Without a proven bound, it\n"
         "also names the fastest call that has one. The fastest kernel of all follows, with its\n"
         "gain and where it fails. --stored answers from the latest run that timed the shape, and "

@@ -191,7 +191,7 @@ static void read_parameter(eval_state *state, const tensor_request *like, size_t
     if (!path)
         die(EXIT_CODE_USAGE,
             "--%s is missing: this convention needs %zu element%s of it; name a file, or a "
-            "convention without it (lnbench list conventions)",
+            "convention with affine=none (lnbench list conventions)",
             option, length, length == 1 ? "" : "s");
     read_file(&state->memory, what, like, path, file, state->arrays);
     if (!is_gradient && !state->kernel && convention->operation == LN_OPERATION_RMSNORM &&
@@ -622,7 +622,7 @@ const cli_command command_eval = {
     .name = "eval",
     .brief = "run a kernel or the reference on your tensors; judge an output",
     .usage = "--x FILE | --inputs FAMILY [OPTION...]",
-    .example = "eval --x x.npy --y y.npy --conventions torch",
+    .example = "eval --x x.npy --y y.npy --conventions tinyllm",
     .summary = "Runs a kernel, or the reference, on your tensors and prints every error metric.",
     .details =
         "FILE is FILE.npy, FILE.npz:NAME or FILE.safetensors:NAME, of f4, f8, f2 or bf16\n"

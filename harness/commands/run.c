@@ -169,6 +169,7 @@ static size_t show_run(run_session *session, const run_options *options, bool fi
     if (finished && is_text && !options->no_charts)
         draw_report(&view, options->out, out);
     view_free(&view);
+    fflush(out->file); /* what is said on standard error stands below */
     return missing;
 }
 

@@ -134,13 +134,16 @@ void pair_compare(arena *memory, comparison_pair *pair, const judged_side sides[
     if (old->kind == now->kind && sides[BASE].output_hash == sides[NEW].output_hash &&
         !is_failure(old))
         return;
-    /* How bad the new side is: infinitely where it has no right figure; not at all where no kernel of the type
-     * is right. */
+    /* How much the error grew: infinitely where the new side has no right figure; not at all where no kernel of the
+     * type is right. */
     const bool wrong = (is_failure(now) && !is_failure(old)) || new->mismatches > base->mismatches;
     const bool limited = verdict_is_limit(now->kind) || (!wrong && isnan(new->row_ulp_max));
-    const double size = limited ? -1 : wrong ? INFINITY : new->row_ulp_max;
+    const double growth = limited ? -1
+                          : wrong ? INFINITY
+                                  : new->row_ulp_max / fmax(base->row_ulp_max, 0.5);
     const int worse = compare_sides(sides);
-    if (tally->differing == 0 || (worse > 0 && (tally->worse == 0 || size > tally->worst_error))) {
+    if (tally->differing == 0 ||
+        (worse > 0 && (tally->worse == 0 || growth > tally->worst_growth))) {
         char errors[SIDES][16], described[VERDICT_MAX_LENGTH];
         number_short(base->row_ulp_max, errors[BASE]);
         number_short(new->row_ulp_max, errors[NEW]);
@@ -151,7 +154,7 @@ void pair_compare(arena *memory, comparison_pair *pair, const judged_side sides[
         else
             tally->worst = arena_format(memory, "%.100s, row %zu: %s row ULP, was %s", what,
                                         new->worst_row, errors[NEW], errors[BASE]);
-        tally->worst_error = size;
+        tally->worst_growth = growth;
     }
     tally->differing++;
     tally->worse += worse > 0;
@@ -262,8 +265,8 @@ static void keep_pair(run_comparison *comparison, const comparison_pair *pair)
         comparison->ratios++;
     }
     if (tally->worse > 0 &&
-        (comparison->worse == 0 || tally->worst_error > comparison->worst_error)) {
-        comparison->worst_error = tally->worst_error;
+        (comparison->worse == 0 || tally->worst_growth > comparison->worst_growth)) {
+        comparison->worst_growth = tally->worst_growth;
         comparison->worst = arena_format(&comparison->memory, "%s: %s",
                                          pair_name(&comparison->memory, &pair->key), tally->worst);
     }

@@ -56,7 +56,7 @@ typedef struct accuracy_tally {
     const char *first_missing,
         *first_missing_why; /* the first missing input, and "new: unsupported (torch only)" */
     const char *worst;      /* the worst input that became worse, else the first that differs */
-    double worst_error;     /* its error in row ULP, of the new side */
+    double worst_growth;    /* new over base error of it; infinite: a new failure */
 } accuracy_tally;
 
 typedef enum pair_failure { FAILED_NOT, FAILED_BASE, FAILED_NEW, FAILED_BOTH } pair_failure;
@@ -123,7 +123,7 @@ typedef struct run_comparison {
     double log_ratios; /* sum of the logarithms of `ratios` ratios */
     size_t ratios;
     size_t worse; /* inputs that became worse */
-    double worst_error;
+    double worst_growth;
     const char *worst; /* the worst of them, with its pair and its errors; NULL: none */
     coverage covered;
     bool same_rows;           /* of two runs: of one seed */

@@ -14,9 +14,13 @@ const char *const accuracy_gate_names[] = {"no-worse", "exact", "bound"};
 static const char *const speed_names[] = {NULL, "same", "faster", "inconclusive", "slower"};
 static const char *const accuracy_names[] = {NULL, "bit-identical", "more accurate", "changed",
                                              "less accurate"};
-/* The same as a reader sees it. */
-static const char *const accuracy_words[] = {NULL, "bit-identical", "more accurate", "bits differ",
-                                             "less accurate"};
+/* The same as a reader sees it: of pairs whose bits differ some inputs may be worse. */
+static const char *accuracy_words(accuracy_verdict accuracy, size_t worse)
+{
+    return accuracy != ACCURACY_CHANGED ? accuracy_names[accuracy]
+           : worse > 0                  ? "partly less accurate"
+                                        : "bits differ";
+}
 
 static const char *const outcome_names[] = {[EXIT_CODE_FINE] = "fine",
                                             [EXIT_CODE_REGRESSION] = "regression",
@@ -131,7 +135,7 @@ static void add_outcome(text_buffer *out, const run_comparison *comparison)
     const size_t pairs = comparison->pairs;
     const size_t differences = comparison->differences.count, less = comparison->less_reproducible;
     const char *outcome = outcome_names[comparison_exit_code(comparison)];
-    const char *accuracy = accuracy_words[comparison->accuracy];
+    const char *accuracy = accuracy_words(comparison->accuracy, comparison->worse);
     const char *speed = speed_names[comparison->speed];
     const double mean = mean_ratio(comparison);
     const bool said = speed && accuracy && strcmp(speed, outcome) == 0;
@@ -309,7 +313,8 @@ void comparison_put(run_comparison *comparison, const comparison_pair *pair, boo
     const case_key *key = &pair->key;
     const compared_side *base = &pair->sides[BASE], *new = &pair->sides[NEW];
     const exit_code code = pair_exit_code(pair, &comparison->settings);
-    const char *speed = speed_names[pair->speed], *accuracy = accuracy_words[pair->accuracy];
+    const char *speed = speed_names[pair->speed],
+               *accuracy = accuracy_words(pair->accuracy, pair->tally.worse);
     arena memory = {0};
     char reproducible[32];
     const char *ratio = ratio_words(&memory, &pair->ratio);
@@ -471,7 +476,8 @@ static void add_remarks(text_buffer *out, arena *memory, const run_comparison *c
     list_apart(memory, comparison, true, false, &missing);
     list_apart(memory, comparison, false, true, &apart);
     if (shown > listed)
-        text_format(out, "%s%zu more pairs (--all shows them)\n", bullet, shown - listed);
+        text_format(out, "%s%zu more pair%s\n", bullet, shown - listed,
+                    shown - listed == 1 ? " (--all shows it)" : "s (--all shows them)");
     if (comparison->pairs > shown)
         text_format(out, "%s%zu more pairs, which were only judged, did not change\n", bullet,
                     comparison->pairs - shown);

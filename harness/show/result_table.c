@@ -190,9 +190,12 @@ static void print_head(const run_view *view, const run_answer *answer, const out
     if (answer->isa[0])
         clean_format(&line, FORM_LINE, ", %s unless the name says otherwise", answer->isa);
     output_line(out, "%s", line.bytes ? line.bytes : "");
-    output_line(out, "%zu kernel%s, %zu shape%s timed, %zu case%s judged; %s, %s cores%s",
-                answer->count, answer->count == 1 ? "" : "s", answer->column_count,
-                answer->column_count == 1 ? "" : "s", answer->cases, answer->cases == 1 ? "" : "s",
+    size_t kernels = 0; /* that ran */
+    for (size_t i = 0; i < answer->count; i++)
+        kernels += answer->rows[i].all->judged > 0 || answer->rows[i].at_key;
+    output_line(out, "%zu kernel%s, %zu shape%s timed, %zu case%s judged; %s, %s cores%s", kernels,
+                kernels == 1 ? "" : "s", answer->column_count, answer->column_count == 1 ? "" : "s",
+                answer->cases, answer->cases == 1 ? "" : "s",
                 machine_fact_value(&view->machine, "cpu_model"),
                 machine_fact_value(&view->machine, "cores"),
                 strcmp(vm, "none") == 0 || strcmp(vm, "unknown") == 0 ? "" : " of a VM");
