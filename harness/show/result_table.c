@@ -229,15 +229,20 @@ static void add_legend(const short_table *table, const relation *shown, text_buf
     const run_answer *answer = table->answer;
     const bool speedup = relation_shows(shown, place_of(table, SPEEDUP));
     const char *name = answer->columns[answer->key].name;
-    bool shapes = false;
+    char more[64] = "";
+    size_t shapes = 0;
     for (size_t i = 0; i < table->shape_count; i++)
-        shapes |= relation_shows(shown, SHAPES + i);
+        shapes += relation_shows(shown, SHAPES + i);
+    if (shapes < answer->column_count)
+        snprintf(more, sizeof more, "; %zu more columns of speeds: --format tsv",
+                 answer->column_count - shapes);
     if (shapes)
         clean_format(lines, FORM_LINE,
                      "%s: hidden %zu, data in %s; %% of a copy's speed ± 95 %% interval (! if "
-                     "above 5 %%)%s.\n",
+                     "above 5 %%)%s%s.\n",
                      name, answer->columns[answer->key].key.hidden,
-                     answer->columns[answer->key].regime, speedup ? "; x: times as fast" : "");
+                     answer->columns[answer->key].regime, speedup ? "; x: times as fast" : "",
+                     more);
     if (shapes)
         clean_format(lines, FORM_LINE,
                      "copy: the fastest of a plain loop, non-temporal stores (nt) and rep "
