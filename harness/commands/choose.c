@@ -318,7 +318,7 @@ static void add_answer(const choice *own, text_buffer *out)
             text_format(out, ", proven to stay within %g%s", own->wanted.budget,
                         isnan(own->wanted.kappa) ? "" : " on rows of this kappa");
         const double faster = speedup(own, kernel);
-        if (i >= TUNED && own->named && faster > 0.95 && faster < 1.05)
+        if (i >= TUNED && own->named && answer_is_level(faster))
             text_add(out, ": about as fast");
         else if (i >= TUNED && own->named)
             text_format(out, ": %s times as fast", answer_times(faster, times[3]));
@@ -496,9 +496,8 @@ const cli_command command_choose = {
         "one convention (10 to 20 s a shape), and stores the run. The answer names the\n"
         "recommended call and, in brackets, the kernel behind it. Without a proven bound, it\n"
         "also names the fastest call that has one. The fastest kernel of all follows, with its\n"
-        "gain and where it fails. --stored answers from the latest run that timed the shape, and "
-        "says\n"
-        "when and on which machine that was.\n"
+        "gain and where it fails. --stored answers from the latest run that timed the shape,\n"
+        "and says when and on which machine that was.\n"
         "Exit code: 0 fine; 2 usage; 3 the speeds are too noisy to say which kernel is\n"
         "fastest (the most accurate of these is recommended); 5 no kernel is within the\n"
         "budget (the most accurate is named); 6 a kernel hung too often; 7 a file or the\n"

@@ -500,7 +500,7 @@ static void add_listed(const char *name, size_t i, size_t count, text_buffer *ou
     clean_format(out, FORM_LINE, "%s%s", i == 0 ? "" : i + 1 == count ? " and " : ", ", name);
 }
 
-static bool is_level(double ratio)
+bool answer_is_level(double ratio)
 {
     return ratio > 0.95 && ratio < 1.05;
 }
@@ -526,7 +526,7 @@ static void add_speed(const run_answer *answer, const answer_row *row, text_buff
         if (!is_compared(peer, row))
             continue;
         text_add(out, count == 0 ? ", " : "");
-        const bool level = is_level(row->speedup / peer->speedup);
+        const bool level = answer_is_level(row->speedup / peer->speedup);
         const char *times = answer_times(row->speedup / peer->speedup, number);
         add_listed(level ? "about" : times, count++, peers, out);
         clean_format(out, FORM_LINE, "%s as fast as %s", level ? "" : " times", peer->label);
@@ -640,7 +640,7 @@ static void add_cost(const run_answer *answer, const answer_row *row, text_buffe
     const error_sum *any = &row->standing->errors[SCOPE_NO_EDGE_CASES];
     const bool known = store_case(answer->view->store, any->at, &worst);
     const double ratio = own->relative / row->relative;
-    const bool level = is_level(ratio) || (row == answer->fastest && own->tied);
+    const bool level = answer_is_level(ratio) || (row == answer->fastest && own->tied);
     answer_times(ratio, times);
     clean_format(out, FORM_LINE, "%s is %s%s as fast, but %s", row->kernel, level ? "about" : times,
                  level ? "" : " times",

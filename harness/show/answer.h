@@ -133,6 +133,8 @@ void answer_sentences(const run_answer *answer, text_buffer *out);
 /* error_in_words() for the largest error of a sum. */
 const char *answer_error_words(const run_answer *answer, const error_sum *sum,
                                char words[ERROR_WORDS]);
+/* Whether people are told that a ratio of speeds is "about as fast". */
+bool answer_is_level(double ratio);
 /* "2.1": a ratio of speeds for people. */
 const char *answer_times(double ratio, char buffer[16]);
 /* Half the interval of the speed relative to the copy, divided by that speed. */

@@ -728,8 +728,8 @@ static int64_t case_of(const answer_row *row)
     return row ? row->ranked->case_id : 0;
 }
 
-/* What the queries read of the answer, which says nothing of another type than its own. maybe_fastest: the cases that nobody
- * can tell apart in speed, of all (kind 1) and of those that can be recommended (2). */
+/* What the queries read of the answer, which says nothing of another type than its own. maybe_fastest: the cases that
+ * nobody can tell apart in speed, of all (kind 1) and of those that can be recommended (2). */
 static void put_requested(const report_data *data, const char *other)
 {
     static const run_answer none = {.isa = ""};
