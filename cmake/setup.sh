@@ -197,7 +197,7 @@ build_what_changed() {
     quiet=--quiet
     steps=$(ninja -C "$build" -n 2>/dev/null | sed -n 's/^\[[0-9]*\/\([0-9]*\)\].*/\1/p' | tail -n 1)
     if [ ! -x "$build/bin/lnbench" ] || [ "${steps:-0}" -gt 9 ]; then
-        say "building in $build (the first time takes about two minutes on two cores)"
+        say "building${steps:+ $steps files} in $build (the first time takes about two minutes on two cores)"
         [ ! -t 2 ] || quiet=
     fi
     # shellcheck disable=SC2086 # an option or nothing

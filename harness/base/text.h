@@ -60,6 +60,12 @@ int number_print_list(char *to, size_t size, const char *format, va_list argumen
  * bytes. */
 const char *number_short(double value, char buffer[16]);
 
+/* The "s" of "3 cases". */
+static inline const char *plural(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 /* Whether a word is in a list, and its index; `count`: it is not there. */
 #define WORDS(array) (array), sizeof(array) / sizeof *(array)
 bool word_is_in(const char *word, const char *const *words, size_t count);

@@ -26,7 +26,7 @@ typedef struct choose_options {
 enum { RECOMMENDED, MOST_ACCURATE, PROVEN, TUNED, FASTEST, ANSWERS };
 static const char *const answer_names[ANSWERS][2] = {
     {"recommended", "Recommended"},
-    {"most accurate", "None is recommended; the most accurate"},
+    {"most accurate", "None is recommended; most accurate"},
     {"proven", "Proven"},
     {"tuned", "Faster, though no call dispatches to it"},
     {"fastest", "Fastest at any error"},
@@ -210,7 +210,7 @@ static int64_t find_stored(const choosing *all, const choice *own)
             "%.200s: no run timed %zux%zu %s, %s, %s, %u thread%s%s: leave out --stored to "
             "measure it",
             all->options->run.database, at->rows, at->hidden, dtype_name(at->dtype), at->convention,
-            cache_phrase(at->cache), at->threads, at->threads == 1 ? "" : "s",
+            cache_phrase(at->cache), at->threads, plural(at->threads),
             own->wanted.kernels->count ? ", of these kernels" : "");
     return run;
 }
@@ -281,7 +281,7 @@ static const char *objection(const choice *own, const ranked_kernel *kernel,
         snprintf(words, OBJECTION_WORDS, "%s",
                  kernel->doubt[0] ? kernel->doubt : "no library call dispatches to it");
     else if (kernel->in_budget && !kernel->other_param)
-        snprintf(words, OBJECTION_WORDS, "no bound of %g row ULP is proven", budget);
+        snprintf(words, OBJECTION_WORDS, "has no proven bound within %g row ULP", budget);
     else if (all->wrong + all->limited > 0 && isnan(own->wanted.kappa))
         standing_objection(standing, NULL, words);
     else if (kernel->error < dtype_no_digit(type))
@@ -313,7 +313,7 @@ static void add_answer(const choice *own, text_buffer *out)
                         number_short(kernel->time_lo_ns / 1e3, times[1]),
                         number_short(kernel->time_hi_ns / 1e3, times[2]),
                         error_in_words(kernel->error, own->wanted.at.dtype, NULL, words),
-                        kernel->judged, kernel->judged == 1 ? "" : "s");
+                        kernel->judged, plural(kernel->judged));
         if (i != FASTEST && kernel->proven)
             text_format(out, ", proven to stay within %g%s", own->wanted.budget,
                         isnan(own->wanted.kappa) ? "" : " on rows of this kappa");
@@ -355,7 +355,7 @@ static void print_text(const choosing *all, const output_file *out)
                     all->model ? all->model->name : "", all->model ? ": " : "", at->rows,
                     at->hidden, dtype_name(at->dtype),
                     all->model && !typed ? " (--dtypes bf16 for bf16)" : "", at->convention,
-                    cache_phrase(at->cache), at->threads, at->threads == 1 ? "" : "s");
+                    cache_phrase(at->cache), at->threads, plural(at->threads));
         add_answer(own, &words);
         output_wrapped(out, words.bytes ? words.bytes : "");
         text_free(&words);
@@ -494,12 +494,12 @@ const cli_command command_choose = {
     .details =
         "Measures the shapes as lnbench run --shapes does, with fewer conformance tests and\n"
         "one convention (10 to 20 s a shape), and stores the run. The answer names the\n"
-        "recommended call and, in brackets, the kernel behind it. Without a proven bound, it\n"
-        "also names the fastest call that has one. The fastest kernel of all follows, with its\n"
+        "recommended call and, in brackets, the kernel behind it. If that has no proven bound,\n"
+        "the fastest call with one follows. Then comes the fastest kernel of all, with its\n"
         "gain and where it fails. --stored answers from the latest run that timed the shape,\n"
         "and says when and on which machine that was.\n"
         "Exit code: 0 fine; 2 usage; 3 the speeds are too noisy to say which kernel is\n"
-        "fastest (the most accurate of these is recommended); 5 no kernel is within the\n"
+        "fastest (the most accurate candidate is recommended); 5 no kernel is within the\n"
         "budget (the most accurate is named); 6 a kernel hung too often; 7 a file or the\n"
         "environment failed, or a case has no result; 130 interrupted.",
     OPTIONS(options),

@@ -216,7 +216,7 @@ static const cli_option duet_table[] = {
     {"operation", "layernorm|rmsnorm|all",
      "operation (default: that of --conventions, else layernorm)", OPTION_TEXT,
      offsetof(duet_options, request.operation)},
-    {"kernels", "GLOB,...", "only kernels with such a name or label", OPTION_LIST,
+    {"kernels", "GLOB,...", "only kernels whose name or label matches", OPTION_LIST,
      offsetof(duet_options, request.kernels)},
     {"conventions", "C,...", "the first is timed; all are judged (default: all presets)",
      OPTION_RAW, offsetof(duet_options, request.conventions)},

@@ -30,7 +30,7 @@ static void remove_runs(const char *database, const char *words, const output_fi
     if (removed == 0)
         die(EXIT_CODE_ENVIRONMENT, "%s: has no run %lld to %lld: see lnbench list runs", database,
             (long long)first, (long long)last);
-    output_line(out, "removed %lld run%s", (long long)removed, removed == 1 ? "" : "s");
+    output_line(out, "removed %lld run%s", (long long)removed, plural((size_t)removed));
 }
 
 /* Reads the whole store, so that damage is found. */
@@ -222,7 +222,8 @@ static void print_text(const output_file *out, const machine_facts *machine,
         warnings++;
     output_colour(out, is_trusted(scatter) ? NULL : "31");
     if (is_trusted(scatter))
-        output_text(out, "timings here are good to about %.2g %%: ", 100 * scatter->apart);
+        output_text(out, "timings here, in half a second, are good to about %.2g %%: ",
+                    100 * scatter->apart);
     else if (scatter->cpu_share < least_cpu_share)
         output_text(out, "timings here cannot be trusted, other work has %.0f %% of the CPU: ",
                     100 * (1 - scatter->cpu_share));
@@ -233,7 +234,7 @@ static void print_text(const output_file *out, const machine_facts *machine,
             1 + scatter->apart);
     output_colour(out, NULL);
     if (warnings > 0)
-        output_line(out, "%zu thing%s to mend", warnings, warnings == 1 ? "" : "s");
+        output_line(out, "%zu thing%s to mend", warnings, plural(warnings));
     else
         output_line(out, "nothing to mend");
     if (facts || warnings > 0)
@@ -320,7 +321,7 @@ static const cli_option options[] = {
      offsetof(doctor_options, seconds)},
     {"store", NULL, "check the whole result store, and say how large it is", OPTION_FLAG,
      offsetof(doctor_options, store)},
-    {"remove", "RUN|FIRST..LAST", "take these runs out of the store for good", OPTION_TEXT,
+    {"remove", "RUN|FIRST..LAST", "delete these runs from the store permanently", OPTION_TEXT,
      offsetof(doctor_options, remove)},
     STORE_OPTION(doctor_options, database),
     OUTPUT_OPTIONS(doctor_options, printed),
@@ -328,14 +329,14 @@ static const cli_option options[] = {
 
 const cli_command command_doctor = {
     .name = "doctor",
-    .brief = "check whether timings here can be trusted, and the store",
+    .brief = "check the store, and whether timings here can be trusted",
     .usage = "[OPTION...]",
     .example = "doctor --facts",
     .summary = "Says how far timings on this machine can be trusted, and what to do about it. It\n"
                "times the same work again and again for half a second.",
-    .details = "Exit code: 0 fine; 2 usage; 3 timings here cannot be trusted (repeated work\n"
-               "differs by over 10 %, or other work uses the CPU); 7 the store is damaged; 130\n"
-               "interrupted (--noise then stores nothing).",
+    .details = "Exit code: 0 fine, or warnings only; 2 usage; 3 timings here cannot be trusted\n"
+               "(repeated work differs by over 10 %, or other work uses the CPU); 7 the store is\n"
+               "damaged; 130 interrupted (--noise then stores nothing).",
     OPTIONS(options),
     .size = sizeof(doctor_options),
     .body = doctor,

@@ -192,7 +192,7 @@ static void read_parameter(eval_state *state, const tensor_request *like, size_t
         die(EXIT_CODE_USAGE,
             "--%s is missing: this convention needs %zu element%s of it; name a file, or a "
             "convention with affine=none (lnbench list conventions)",
-            option, length, length == 1 ? "" : "s");
+            option, length, plural(length));
     read_file(&state->memory, what, like, path, file, state->arrays);
     if (!is_gradient && !state->kernel && convention->operation == LN_OPERATION_RMSNORM &&
         dtype_size(array->dtype) < dtype_size(state->param))
@@ -350,6 +350,7 @@ static void print_table(const eval_shown *shown, const output_file *out)
                          : usable == USABLE_NO ? "no: it fails, or a row has no correct digit"
                                                : "not known: nothing was judged"));
     relation_print(rows, out);
+    output_line(out, "ulp_...: in ULP of each element; row_ulp_...: of the row's largest output");
 }
 
 /* The result, with the class of a kernel that ran, and with what made a wrong output that was given. */
@@ -714,8 +715,8 @@ static void print_answer(const fingerprint_input *input, const fingerprint_found
         snprintf(form, sizeof form, "printed to %d decimals; x %s", input->digits,
                  input->x_digits == FINGERPRINT_EXACT ? "taken as exact (--x-digits D if it is not)"
                                                       : "too");
-    output_line(out, "%zu row%s of %zu; y %s; %zu candidates", found->rows,
-                found->rows == 1 ? "" : "s", hidden, form, found->tried);
+    output_line(out, "%zu row%s of %zu; y %s; %zu candidates", found->rows, plural(found->rows),
+                hidden, form, found->tried);
     if (found->told < found->rows && found->answer != ANSWER_NONE)
         output_line(out,
                     "%zu of the rows are not used: rounding may decide their sums, or x is not "

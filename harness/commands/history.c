@@ -345,7 +345,7 @@ static exit_code history(void *context, const cli_call *call)
 static const cli_option options[] = {
     {"measure", "NAME", "copy_ratio (default), time_ns, gbps, instructions, row_ulp_max, ...",
      OPTION_TEXT, offsetof(history_options, measure)},
-    {"kernels", "GLOB,...", "only kernels with such a name or label", OPTION_LIST,
+    {"kernels", "GLOB,...", "only kernels whose name or label matches", OPTION_LIST,
      offsetof(history_options, kernels)},
     {"conventions", "C", "only this convention; may be given again", OPTION_RAW,
      offsetof(history_options, conventions)},

@@ -183,7 +183,7 @@ const cli_command command_hunt = {
         "The search is hill climbing over the bits of a row, from rows of each input family in\n"
         "turn. The file is written after each climb, and on Ctrl-C. lnbench replay FILE runs\n"
         "the rows again; lnbench run --inputs worst:FILE judges kernels on them. To use several\n"
-        "processes or machines, give each another --seed and concatenate the files.\n"
+        "processes or machines, give each its own --seed and concatenate the files.\n"
         "Exit code: 0 fine; 2 usage; 5 on some row the error exceeds the kernel's bound, or an\n"
         "element is NaN, infinite or finite where it must not be; 6 the kernel\n"
         "failed; 7 a file or the environment failed; 130 interrupted.",

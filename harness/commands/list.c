@@ -196,7 +196,7 @@ static exit_code list(void *context, const cli_call *call)
 static const cli_option options[] = {
     PLUGIN_OPTION(list_options, plugins),
     {"operation", "layernorm|rmsnorm|all",
-     "only those of this operation (kernels: default layernorm)", OPTION_TEXT,
+     "only those of this operation (list kernels: default layernorm)", OPTION_TEXT,
      offsetof(list_options, operation)},
     STORE_OPTION(list_options, database),
     OUTPUT_OPTIONS(list_options, printed),

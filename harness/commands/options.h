@@ -90,7 +90,7 @@ void command_print_help(const cli_command *command, FILE *file);
     }
 #define DEADLINE_OPTION(type, member, preset)                                                      \
     {                                                                                              \
-        "deadline", "S", "a call that takes over S seconds hangs (default: " #preset ")",          \
+        "deadline", "S", "after S seconds a call counts as hung (default: " #preset ")",           \
             OPTION_SECONDS, offsetof(type, member)                                                 \
     }
 #define CACHE_OPTION(words, kind, type, member)                                                    \

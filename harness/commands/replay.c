@@ -552,10 +552,10 @@ const cli_command command_replay = {
     .summary = "Runs a stored case again, bit for bit: the worst one of a run, one by its number,\n"
                "all failures, or the rows of a file (lnbench hunt, reference/worst).",
     .details =
-        "The input is generated again from its seed, with all its rows and in every placement.\n"
+        "The input is generated again from its seed: all its rows, strides and addresses.\n"
         "Exit code: 0 all reproduce (the same bits, error and verdict, whatever the verdict\n"
         "is); 1 a result differs; 2 usage; 4 a kernel or an input is missing, or cannot run\n"
-        "here; 6 a kernel fails that did not then; 7 a file or the environment failed; 130\n"
+        "here; 6 a kernel fails that did not before; 7 a file or the environment failed; 130\n"
         "interrupted.",
     OPTIONS(options),
     DEFAULTS(replay_options, .max_row_ulp = INFINITY),
@@ -722,7 +722,8 @@ static void derive_errors(const word_list *plugins, const run_view *view, stored
         !keys[0][0];
     while (part.lanes < LANES_MOST && part.lanes < here.cores && part.lanes < count / ERRORS_A_LANE)
         part.lanes++;
-    progress_begin(&part.progress, (double)count);
+    /* An error takes 0.04 s, roughly. */
+    progress_begin(&part.progress, 0.04 * (double)count / (double)part.lanes);
     for (size_t i = 0; i < part.lanes; i++) {
         verify_lane *lane = &lanes[i];
         *lane = (verify_lane){.part = &part, .number = i};
@@ -762,7 +763,7 @@ static size_t say_reasons(result_store *store, const stored_error *errors, size_
                                    "");
     for (size_t i = 0; i < found.rows; i++) {
         const long long same = table_whole(&found, i, "errors");
-        output_aside(out, "not derived: %lld error%s: %s", same, same == 1 ? "" : "s",
+        output_aside(out, "not derived: %lld error%s: %s", same, plural((size_t)same),
                      table_text(&found, i, "reason"));
         json_array_append_new(reasons, table_object(&found, i, "reason", "errors"));
     }

@@ -78,7 +78,7 @@ const cli_command command_report = {
     .example = "report --out page",
     .summary = "Draws the charts and the page of a stored run: HTML and Markdown.",
     .details =
-        "Nothing is timed again. --verify computes every error of the run again, on any\n"
+        "Nothing is timed again. --verify computes the errors of untimed cases again, on any\n"
         "machine, and compares all bits; it stores nothing. FILE is a page or an exported run\n"
         "(index.html, run.db, run.db.xz). A page must equal the one drawn from its run.\n"
         "Exit code: 0 fine, or all errors hold; 2 usage; 3 cases are missing, the run did not\n"

@@ -91,7 +91,7 @@ static void dry_run(const case_plan *plan, const output_file *out)
                      as_format("%u x %u", group->processes, group->repetitions));
     }
     relation_print(rows, out);
-    output_text(out, "\n%zu kernel%s%s", plan->kernel_count, plan->kernel_count == 1 ? "" : "s",
+    output_text(out, "\n%zu kernel%s%s", plan->kernel_count, plural(plan->kernel_count),
                 plan->kernel_count > MOST_NAMES ? " (lnbench list kernels)" : ":");
     for (size_t i = 0; plan->kernel_count <= MOST_NAMES && i < plan->kernel_count; i++)
         output_text(out, " %s", plan->kernels[i]->facts.name);
@@ -200,7 +200,7 @@ void run_check_missing(const run_settings *settings, size_t missing, bool gave_u
     if (missing > 0 && !settings->allow_missing)
         die(gave_up ? EXIT_CODE_KERNEL_FAILED : EXIT_CODE_ENVIRONMENT,
             "%zu case%s without a result: %s(--allow-missing accepts that)", missing,
-            missing == 1 ? "" : "s", hint);
+            plural(missing), hint);
 }
 
 void run_prepare(run_session *session, const run_settings *settings, kernel_list *kernels)
@@ -288,9 +288,9 @@ static const cli_option options[] = {
     {"operation", "layernorm|rmsnorm|all",
      "operation (default: that of --conventions, else layernorm)", OPTION_TEXT,
      offsetof(run_options, run.request.operation)},
-    {"kernels", "GLOB,...", "only kernels with such a name or label", OPTION_LIST,
+    {"kernels", "GLOB,...", "only kernels whose name or label matches", OPTION_LIST,
      offsetof(run_options, run.request.kernels)},
-    {"conventions", "C,...", "only these presets or lists (see lnbench list conventions)",
+    {"conventions", "C,...", "only these presets or lists of fields (lnbench list conventions)",
      OPTION_RAW, offsetof(run_options, run.request.conventions)},
     {"dtypes", "f32,...", "f32, f64, bf16, f16 (default: f32; full plan: all)", OPTION_LIST,
      offsetof(run_options, run.request.dtypes)},
@@ -304,7 +304,7 @@ static const cli_option options[] = {
      offsetof(run_options, run.request.threads)},
     {"only", "speed|accuracy", "measure the speed only, or judge the accuracy only", OPTION_TEXT,
      offsetof(run_options, run.request.only)},
-    {"conformance", "yes|no", "test kernels without a proven bound for conformance (default: yes)",
+    {"conformance", "yes|no", "conformance tests of plugins, peers, library calls (default: yes)",
      OPTION_TEXT, offsetof(run_options, conformance)},
     PLUGIN_OPTION(run_options, run.plugins),
     {"seed", "N", "seed of inputs and of the order (default: 1)", OPTION_COUNT,
@@ -313,8 +313,8 @@ static const cli_option options[] = {
      offsetof(run_options, run.request.processes)},
     {"repetitions", "R", "repetitions in each process (default: the plan's)", OPTION_COUNT,
      offsetof(run_options, run.request.repetitions)},
-    {"max-row-ulp", "X", "a case with a larger error fails, even within its bound", OPTION_REAL,
-     offsetof(run_options, run.max_row_ulp)},
+    {"max-row-ulp", "X", "a case with a larger error fails, even within a proven bound",
+     OPTION_REAL, offsetof(run_options, run.max_row_ulp)},
     DEADLINE_OPTION(run_options, run.deadline, 10),
     {"huge-pages", NULL, "ask for transparent huge pages for timed buffers", OPTION_FLAG,
      offsetof(run_options, run.huge_pages)},
@@ -341,8 +341,8 @@ const cli_command command_run = {
         "Speed is measured on normal rows (or --time-on), under the first convention. Up to\n"
         "18 rows of each shape are judged, on the plan's inputs and conventions; a file\n"
         "is judged at its own size. Plugins, peers and the library's calls go through the\n"
-        "conformance tests too. With --only, no kernel is recommended; with --conformance no,\n"
-        "no plugin and no call of the library is.\n"
+        "conformance tests too. With --only, no kernel is recommended; without conformance\n"
+        "tests, plugins and library calls are not.\n"
         "Exit code: 0 fine; 2 usage; 3 the speeds are too noisy to say which kernel is\n"
         "fastest; 5 a kernel is inaccurate; 6 a kernel crashed, hung or broke its contract; 7\n"
         "a file, the environment or a chart failed, or a case has no result; 130 interrupted\n"

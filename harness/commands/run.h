@@ -36,8 +36,7 @@ void run_end(run_session *session, kernel_list *kernels);
 
 #define RESULT_OPTION(type, member)                                                                \
     {                                                                                              \
-        "all", NULL, "show every kernel, and the shapes that fit", OPTION_FLAG,                    \
-            offsetof(type, member)                                                                 \
+        "all", NULL, "show every kernel and every shape", OPTION_FLAG, offsetof(type, member)      \
     }
 
 /* Prints the table and the answer; all: every kernel and shape. `plugins` go into the printed commands that repeat a case. */

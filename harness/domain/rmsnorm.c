@@ -64,7 +64,7 @@ static const convention_field rmsnorm_fields[] = {
 /* THE table of presets: docs/conventions.md says who computes so, and where that was read. Of two that are the
  * same the first is what a convention is called. */
 static const convention_preset rmsnorm_presets[] = {
-    {"torch-rms", CONVENTION(0x1p-23, 0, 0, ROUNDED, ), "torch.nn.RMSNorm, eps None of f32"},
+    {"torch-rms", CONVENTION(0x1p-23, 0, 0, ROUNDED, ), "torch.nn.RMSNorm in f32 with eps=None"},
     {"llama", CONVENTION(1e-5, 0, 1, ROUNDED, ), "Llama and most models after it"},
     {"t5", CONVENTION(1e-6, 0, 1, ROUNDED, ), "T5 with a weight of 16 bits"},
     {"gemma", CONVENTION(1e-6, 0, 0, ROUNDED, _OFFSET), "Gemma, Gemma 2 and 3"},

@@ -338,7 +338,7 @@ static void safetensors_open(byte_range *file, const char *name, tensor_form *fo
                        "data_offsets", &begin, &end) != 0)
         die(EXIT_CODE_USAGE, "%s: its header is damaged: %s", file->path, why.text);
     if (begin < 0 || end < begin || (uint64_t)last != file->count)
-        die_damaged(file, "its tensors do not end where it does");
+        die_damaged(file, "its size does not match its tensors");
     take_form(file, dtype, shape, form);
     json_decref(header);
     file->bytes += begin;
@@ -466,8 +466,9 @@ static void take_elements(arena *memory, const byte_range *file, const tensor_fo
     element_path path;
     if (file->count != bytes)
         die(EXIT_CODE_USAGE,
-            "%s: holds %llu bytes of elements: dtype and shape ask for %zu, it is %s", file->path,
-            (unsigned long long)file->count, bytes, file->count < bytes ? "truncated" : "too long");
+            "%s: holds %llu bytes of elements, but dtype and shape need %zu: the file is %s",
+            file->path, (unsigned long long)file->count, bytes,
+            file->count < bytes ? "truncated" : "too long");
     char *data = array->data = aligned(memory, bytes);
     if (!path_of(array, form->is_fortran, &path))
         memcpy(data, file->bytes, bytes);

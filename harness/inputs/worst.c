@@ -383,7 +383,7 @@ void worst_list_read(const char *path, worst_list *list)
     if (!file || ferror(file))
         die(EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", path, strerror(errno));
     if (reader.inside)
-        bad(&reader, "the file ends within a find");
+        bad(&reader, "the file ends within a row");
     free(line);
     fclose(file);
 }

@@ -517,8 +517,11 @@ static void add_speed(const run_answer *answer, const answer_row *row, text_buff
     const answer_column *at = &answer->columns[answer->key];
     char number[16];
     size_t peers = 0, count = 0;
-    text_format(out, "%s GB/s at %zux%zu (%s)", number_short(row->at_key->gbps, number),
-                at->key.rows, at->key.hidden, at->regime);
+    const double gbps = row->at_key->gbps, spread = answer_spread(row->at_key);
+    text_add(out, number_short(gbps, number));
+    if (spread > SPEED_NOISY)
+        text_format(out, " ±%.2g", spread * gbps);
+    text_format(out, " GB/s at %zux%zu (%s)", at->key.rows, at->key.hidden, at->regime);
     for (size_t i = 0; i < answer->count; i++)
         peers += is_compared(&answer->rows[i], row);
     for (size_t i = 0; i < answer->count; i++) {
@@ -611,10 +614,8 @@ static void add_accuracy(const run_answer *answer, const answer_row *row, text_b
     else
         clean_format(out, FORM_LINE, "The error of %s ", row->kernel);
     const char *largest = answer_error_words(answer, row->all, number);
-    text_format(out,
-                row->all->judged == 1 ? "was at most %s row ULP in the one case"
-                                      : "was at most %s row ULP in all %zu cases",
-                largest, row->all->judged);
+    text_format(out, "was at most %s row ULP in all %zu case%s", largest, row->all->judged,
+                plural(row->all->judged));
     if (adversarial->error > row->all->error &&
         strcmp(answer_error_words(answer, adversarial, hunted), largest) != 0)
         text_format(out, " (%s on adversarial rows, which a search for large errors found)",
@@ -747,8 +748,9 @@ static void add_failing(const run_answer *answer, text_buffer *out)
         if (!row->shown || !store_case(answer->view->store, row->standing->fault, &fault) ||
             verdict_exit_code(&fault.verdict) != EXIT_CODE_KERNEL_FAILED)
             continue;
-        clean_format(out, FORM_LINE, "%s%s failed (%s) in the case '%s'", any ? "; " : "",
-                     row->label, verdict_reason(fault.verdict.kind), fault.key.input);
+        clean_format(out, FORM_LINE, "%s%s failed (%s) in the %s '%s'", any ? "; " : "", row->label,
+                     verdict_reason(fault.verdict.kind),
+                     is_check(fault.key.input) ? "conformance test" : "case", fault.key.input);
         any = true;
     }
     free(words);
@@ -770,10 +772,12 @@ static void add_basis(const run_answer *answer, text_buffer *out)
                  provisional ? "Provisional: the figures rest on up to"
                              : "The figures rest on up to");
     text_format(out, " %zu case%s (input, size and convention) of each kernel", cases,
-                cases == 1 ? "" : "s");
+                plural(cases));
     if (tests > 0)
-        text_format(out, " and %zu conformance test%s of each library call, plugin and peer", tests,
-                    tests == 1 ? "" : "s");
+        text_format(out,
+                    ", and on %zu more, the conformance tests, of each library call, plugin and "
+                    "peer",
+                    tests);
     clean_format(out, FORM_LINE, " (%s plan)", answer->view->run.plan);
     text_add(out,
              provisional ? "; without --shapes, the default plan has ten times as many.\n" : ".\n");

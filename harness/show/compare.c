@@ -506,7 +506,7 @@ static void compare_times(run_comparison *comparison, const compared_case *both,
         double *medians[] = {speed_medians(base), speed_medians(new)};
         const interval_estimate difference =
             bootstrap_difference(&old, &now, RESAMPLE_BOTH, comparison->settings.confidence, seed);
-        pair->p = mann_whitney(medians[BASE], base->groups, medians[NEW], new->groups).p;
+        pair->p = mann_whitney(medians[BASE], base->groups, medians[NEW], new->groups);
         pair->ratio =
             (interval_estimate){exp(difference.middle), exp(difference.lo), exp(difference.hi)};
         free(medians[BASE]);
@@ -714,7 +714,7 @@ found_run run_find(const char *word, const char *database)
     if (found.run == 0 && by_time) {
         const int64_t newest = ask_run(store, by_time_sql, "latest");
         if (newest == 0)
-            die(EXIT_CODE_NOT_COMPARABLE, "%s: it holds no run of lnbench run yet: make one",
+            die(EXIT_CODE_NOT_COMPARABLE, "%s: holds no run of lnbench run yet: make one",
                 database);
         die(EXIT_CODE_NOT_COMPARABLE,
             "%s: no run before run %lld asked for the same on the same machine: repeat it, or name "

@@ -138,16 +138,18 @@ static void add_outcome(text_buffer *out, const run_comparison *comparison)
     const char *accuracy = accuracy_words(comparison->accuracy, comparison->worse);
     const char *speed = speed_names[comparison->speed];
     const double mean = mean_ratio(comparison);
-    const bool said = speed && accuracy && strcmp(speed, outcome) == 0;
+    const bool said = speed && accuracy && strcmp(speed, outcome) == 0 && covered->missing == 0;
     text_format(out, said ? "%s" : "%s: ", outcome);
     if (differences > 0) {
-        text_format(out, "the contexts differ in %zu thing%s", differences,
-                    differences == 1 ? "" : "s");
+        text_format(out, "the contexts differ in %zu thing%s", differences, plural(differences));
         if (settings->speed && comparison->same_rows)
             text_add(out, "; --only accuracy --allow-missing compares the errors of the cases that "
                           "both have");
         return;
     }
+    if (covered->missing > 0)
+        text_format(out, "%zu of %zu pairs missing%s; ", covered->missing, covered->requested,
+                    settings->allow_missing ? " (allowed)" : "");
     if (pairs == 0)
         text_add(out, "nothing was compared");
     if (speed && !said)
@@ -162,14 +164,11 @@ static void add_outcome(text_buffer *out, const run_comparison *comparison)
         text_format(out, " of %zu pairs", pairs);
     else if (pairs > 0)
         text_format(out, "%s in %zu pair%s", speed || accuracy ? "" : "no result", pairs,
-                    pairs == 1 ? "" : "s");
+                    plural(pairs));
     if (!isnan(mean))
         text_format(out, ", new/base %.4f on average", mean);
     if (less > 0)
-        text_format(out, ", %zu kernel%s less reproducible", less, less == 1 ? "" : "s");
-    if (covered->missing > 0)
-        text_format(out, ", %zu of %zu missing%s", covered->missing, covered->requested,
-                    settings->allow_missing ? " (allowed)" : "");
+        text_format(out, ", %zu kernel%s less reproducible", less, plural(less));
 }
 
 /* "worst: a 18x768: offset, row 3: 4.1e6 row ULP, was 5.2; 22 more inputs are worse"; NULL where none is. */

@@ -15,7 +15,7 @@
 
 /* How much of the table is printed. All zero: the short table. */
 typedef struct result_look {
-    bool all;          /* every kernel and, as far as they fit, every shape */
+    bool all;          /* every kernel and every shape, however narrow the terminal is */
     const char *again; /* options that the printed replay commands need; NULL: none */
 } result_look;
 

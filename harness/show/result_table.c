@@ -61,8 +61,15 @@ static size_t place_of(const short_table *table, int behind_shapes)
     return SHAPES + table->shape_count + (size_t)behind_shapes;
 }
 
-/* The key shape stays longest; then one of each other regime, then the smallest and the largest
- * hidden size of the key's. */
+/* Whether a column was timed with another cache state or other threads than the key column. */
+static bool is_other_state(const run_answer *answer, size_t column)
+{
+    const case_key *own = &answer->columns[column].key, *key = &answer->columns[answer->key].key;
+    return own->cache != key->cache || own->threads != key->threads;
+}
+
+/* The key shape stays longest, then the same shape in other states; then one of each other regime, then the smallest
+ * and the largest hidden size of the key's. */
 static int shape_priority(const run_answer *answer, size_t column)
 {
     const answer_column *own = &answer->columns[column], *key = &answer->columns[answer->key];
@@ -71,6 +78,8 @@ static int shape_priority(const run_answer *answer, size_t column)
     bool first = column == 0 || strcmp(answer->columns[column - 1].regime, own->regime) != 0;
     if (column == answer->key)
         return 1;
+    if (is_other_state(answer, column))
+        return own->key.hidden == key->key.hidden && strcmp(own->regime, key->regime) == 0 ? 5 : 30;
     if (strcmp(own->regime, key->regime) != 0)
         return last ? 8 : 30;
     return last ? 9 : first ? 10 : 31;
@@ -138,7 +147,7 @@ static relation *make_relation(short_table *table)
         {"reproducible", .priority = 13},
     };
     const run_answer *answer = table->answer;
-    relation_column columns[SHAPES + ANSWER_COLUMNS + BEHIND_SHAPES] = {{"", .priority = 5},
+    relation_column columns[SHAPES + ANSWER_COLUMNS + BEHIND_SHAPES] = {{"", .priority = 4},
                                                                         {"kernel", .priority = 0}};
     char number[16], peer[32];
     for (size_t i = 0; i < table->shape_count; i++)
@@ -178,27 +187,31 @@ static void print_head(const run_view *view, const run_answer *answer, const out
 {
     const char *vm = machine_fact_value(&view->machine, "hypervisor");
     text_buffer line = {0};
+    /* The columns of one state stand together. */
+    const bool states = answer->column_count && is_other_state(answer, answer->column_count - 1);
     clean_format(&line, FORM_LINE, "%s %s", operations[view_operation(view)]->title,
                  dtype_name(answer->dtype));
     if (answer->column_count > 0) {
         const case_key *key = &answer->columns[answer->key].key;
-        clean_format(&line, FORM_LINE, ", %s, %s, %u thread%s", key->convention,
-                     cache_phrase(key->cache), key->threads, key->threads == 1 ? "" : "s");
+        clean_format(&line, FORM_LINE, ", %s, %s, %u thread%s%s", key->convention,
+                     cache_phrase(key->cache), key->threads, plural(key->threads),
+                     states ? " unless a column says otherwise" : "");
         if (strcmp(key->input, "normal") != 0)
             clean_format(&line, FORM_LINE, ", timed on %s", key->input);
     }
     if (answer->isa[0])
         clean_format(&line, FORM_LINE, ", %s unless the name says otherwise", answer->isa);
-    output_line(out, "%s", line.bytes ? line.bytes : "");
     size_t kernels = 0; /* that ran */
     for (size_t i = 0; i < answer->count; i++)
         kernels += answer->rows[i].all->judged > 0 || answer->rows[i].at_key;
-    output_line(out, "%zu kernel%s, %zu shape%s timed, %zu case%s judged; %s, %s cores%s", kernels,
-                kernels == 1 ? "" : "s", answer->column_count, answer->column_count == 1 ? "" : "s",
-                answer->cases, answer->cases == 1 ? "" : "s",
-                machine_fact_value(&view->machine, "cpu_model"),
-                machine_fact_value(&view->machine, "cores"),
-                strcmp(vm, "none") == 0 || strcmp(vm, "unknown") == 0 ? "" : " of a VM");
+    clean_format(&line, FORM_LINE,
+                 "\n%zu kernel%s, %zu shape%s%s timed, up to %zu case%s each; %s, %s cores%s\n",
+                 kernels, plural(kernels), answer->column_count, plural(answer->column_count),
+                 states ? " and states" : "", answer->cases, plural(answer->cases),
+                 machine_fact_value(&view->machine, "cpu_model"),
+                 machine_fact_value(&view->machine, "cores"),
+                 strcmp(vm, "none") == 0 || strcmp(vm, "unknown") == 0 ? "" : " of a VM");
+    output_wrapped(out, line.bytes);
     text_free(&line);
 }
 
@@ -231,10 +244,14 @@ static void add_legend(const short_table *table, const relation *shown, text_buf
     const char *name = answer->columns[answer->key].name;
     char more[64] = "";
     size_t shapes = 0;
+    bool states = false;
     for (size_t i = 0; i < table->shape_count; i++)
-        shapes += relation_shows(shown, SHAPES + i);
+        if (relation_shows(shown, SHAPES + i)) {
+            states |= is_other_state(answer, table->shapes[i]);
+            shapes++;
+        }
     if (shapes < answer->column_count)
-        snprintf(more, sizeof more, "; %zu more columns of speeds: --format tsv",
+        snprintf(more, sizeof more, "; %zu more columns of speeds: --all",
                  answer->column_count - shapes);
     if (shapes)
         clean_format(lines, FORM_LINE,
@@ -243,6 +260,8 @@ static void add_legend(const short_table *table, const relation *shown, text_buf
                      name, answer->columns[answer->key].key.hidden,
                      answer->columns[answer->key].regime, speedup ? "; x: times as fast" : "",
                      more);
+    if (states)
+        text_add(lines, "cold: data in no cache; in-place: y is written over x; 2t: 2 threads.\n");
     if (shapes)
         clean_format(lines, FORM_LINE,
                      "copy: the fastest of a plain loop, non-temporal stores (nt) and rep "
@@ -250,20 +269,18 @@ static void add_legend(const short_table *table, const relation *shown, text_buf
     if (relation_shows(shown, place_of(table, GBPS)))
         clean_format(lines, FORM_LINE, "GB/s: at %s.\n", name);
     if (relation_shows(shown, place_of(table, WORST)))
-        clean_format(
-            lines, FORM_LINE,
-            "ordinary, worst: largest error on rows of N(0,1), and on all rows except edge "
-            "cases, in row ULP (units in the last place of the row's largest number; NaN: "
-            "NaN or infinity in place of a number, or the reverse).\n");
+        clean_format(lines, FORM_LINE,
+                     "ordinary, worst: largest error on N(0,1), and on all but edge and "
+                     "adversarial rows, in row ULP (last place of the row's largest output); NaN: "
+                     "a wrong NaN or infinity; fault: crash or overrun.\n");
     if (relation_shows(shown, place_of(table, EDGE_CASES)))
-        text_add(lines,
-                 "edge cases: rows that overflow, underflow or hold NaN or infinity; conventions "
-                 "without eps; "
-                 "type-limited: any kernel of its types may lose every digit there.\n");
-    if (relation_shows(shown, place_of(table, DIGITS)))
         text_add(
             lines,
-            "digits: cases that pass with a correct digit in every row / cases it supports.\n");
+            "edge cases: rows that overflow, underflow or hold NaN or infinity; conventions "
+            "without eps; type-limited: some correct kernels of these types lose digits there.\n");
+    if (relation_shows(shown, place_of(table, DIGITS)))
+        text_add(lines,
+                 "digits: cases that pass with a correct digit in every row / supported cases.\n");
     if (relation_shows(shown, place_of(table, REPRODUCIBLE)))
         text_add(lines, "reproducible, bit for bit: in any batch (row), on every ISA too (isa), in "
                         "the same call only (run).\n");
@@ -279,8 +296,7 @@ static void add_fault(const answer_row *row, const char *name, const stored_case
     bool brief = strlen(verdict_why(&fault->verdict, described, sizeof described)) <= 32;
     clean_format(out, FORM_LINE, "✗ %s: %s on %s, %s; fails on %zu of %zu case%s\n", name,
                  brief ? described : verdict_reason(fault->verdict.kind), key->input,
-                 key->convention, row->all->wrong, row->all->judged,
-                 row->all->judged == 1 ? "" : "s");
+                 key->convention, row->all->wrong, row->all->judged, plural(row->all->judged));
     if (plugin && !brief)
         clean_format(out, FORM_LINE, "  %s\n", fault->verdict.detail);
     clean_format(out, FORM_LINE, "  lnbench replay --case %lld%s\n", (long long)fault->id,
@@ -296,7 +312,7 @@ static void add_pass(const run_answer *answer, const answer_row *row, text_buffe
     const error_sum *all = row->all, *ordinary = &row->standing->errors[SCOPE_ORDINARY];
     const bool loses = row->standing->errors[SCOPE_NO_EDGE_CASES].limited > 0;
     clean_format(out, FORM_LINE, "%s %s: passes %zu of %zu case%s", loses ? "!" : "✓", row->kernel,
-                 all->judged - all->limited, all->judged, all->judged == 1 ? "" : "s");
+                 all->judged - all->limited, all->judged, plural(all->judged));
     if (all->limited)
         text_format(out, "; %zu %s type-limited (kernels of %s may lose every digit there)",
                     all->limited, all->limited == 1 ? "is" : "are", dtype_name(answer->dtype));
@@ -377,7 +393,7 @@ static void add_noise(const short_table *table, text_buffer *out)
         text_format(
             out,
             "! Noisy: %zu of %zu speeds are uncertain by more than %.0f %%; try --processes "
-            "15, or ask lnbench doctor why.\n",
+            "15, or see lnbench doctor.\n",
             wide, speeds, 100 * SPEED_NOISY);
     else if (speeds > 0 && table->answer->maybe_fastest_count[OF_ALL] <= 1)
         text_format(out, "Quiet: every speed above is known within ±%.1f %%.\n", 100 * widest);
@@ -401,13 +417,16 @@ static void print_text(const run_view *view, const output_file *out, const resul
     answer_make(view, &answer);
     choose_table(&table, &answer, look);
     relation *made = make_relation(&table);
-    if (out->format == OUTPUT_TEXT)
+    output_file wide = *out;
+    if (look->all)
+        wide.width = 0;
+    else if (out->format == OUTPUT_TEXT)
         relation_fit(made, out->width ? out->width : 100);
     add_legend(&table, made, &legend);
     print_head(view, &answer, out);
     print_coverage(view, answer.dtype, out);
     output_line(out, "%s", "");
-    relation_print(made, out);
+    relation_print(made, &wide);
     output_wrapped(out, legend.bytes ? legend.bytes : "");
     output_line(out, "%s", "");
     answer_sentences(&answer, &words);

@@ -204,15 +204,14 @@ const char *error_in_words(double size, ln_type type, const case_verdict *at,
 const char *standing_objection(const kernel_standing *own, const case_verdict *worst,
                                char words[OBJECTION_WORDS])
 {
-    char number[ERROR_WORDS], largest[40];
+    char number[ERROR_WORDS], largest[48];
     const error_sum *all = &own->errors[SCOPE_ALL], *extreme = &own->errors[SCOPE_EDGE_CASES];
     size_t wrong = all->wrong + all->limited;
     double size = own->errors[wrong ? SCOPE_NO_EDGE_CASES : SCOPE_ALL].error;
     const char *figure = error_in_words(size, own->dtype, worst, number);
-    bool is_figure = isfinite(size) && size < dtype_no_digit(own->dtype);
     bool extreme_alone = wrong == extreme->wrong + extreme->limited;
-    if (is_figure)
-        snprintf(largest, sizeof largest, "up to %s row ULP", figure);
+    if (isfinite(size) && size < dtype_no_digit(own->dtype))
+        snprintf(largest, sizeof largest, "errors up to %s row ULP", figure);
     else
         snprintf(largest, sizeof largest, "%s",
                  isfinite(size)               ? "no correct digit on some rows"
@@ -221,11 +220,10 @@ const char *standing_objection(const kernel_standing *own, const case_verdict *w
     if (all->judged == 0)
         snprintf(words, OBJECTION_WORDS, "was not judged");
     else if (wrong == 0)
-        snprintf(words, OBJECTION_WORDS, "has %s%s", is_figure ? "errors " : "", largest);
+        snprintf(words, OBJECTION_WORDS, "has %s", largest);
     else
         snprintf(words, OBJECTION_WORDS, "%s in %zu of %zu case%s, %s%s)",
-                 all->wrong ? "fails" : "is inaccurate", wrong, all->judged,
-                 all->judged == 1 ? "" : "s",
+                 all->wrong ? "fails" : "is inaccurate", wrong, all->judged, plural(all->judged),
                  !extreme_alone ? "not only edge cases ("
                  : wrong == 1   ? "an edge case (elsewhere "
                                 : "all of them edge cases (elsewhere ",

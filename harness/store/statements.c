@@ -30,10 +30,12 @@ _Noreturn void store_die(const result_store *store, int status)
             STORE_BUSY_MS / 1000);
     case SQLITE_READONLY:
         die(EXIT_CODE_ENVIRONMENT,
-            "%s: cannot write to it: no permission to write the file or its directory", path);
+            "%s: cannot write to it: no permission to write the file or its directory: name "
+            "another file with --db",
+            path);
     case SQLITE_CONSTRAINT:
         die(EXIT_CODE_ENVIRONMENT,
-            "%s: cannot write to it: a row is there already, or its run is not (%s)", path,
+            "%s: cannot write to it: a row exists already, or its run is missing (%s)", path,
             message);
     default: /* a reader writes beside it, too: SQLite's -shm */
         die(EXIT_CODE_ENVIRONMENT, "%s: cannot %s: %s (%s)", path,
@@ -176,7 +178,7 @@ static void take_column(const result_store *store, sqlite3_stmt *statement, int 
     case FIELD_NAME:
         if ((size_t)sqlite3_column_bytes(statement, column) > field->most)
             die(EXIT_CODE_ENVIRONMENT,
-                "%s: a %s of %d bytes, where %zu are the most: the database is damaged",
+                "%s: a %s of %d bytes, but at most %zu are possible: the database is damaged",
                 store->path, field->key, sqlite3_column_bytes(statement, column), field->most);
         /* fall through */
     case FIELD_TEXT:

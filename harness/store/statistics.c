@@ -67,25 +67,21 @@ static double normal_p(double u, double n, double m, double ties)
     return erfc(away / sqrt(2 * variance));
 }
 
-rank_test mann_whitney(const double *a, size_t a_count, const double *b, size_t b_count)
+double mann_whitney(const double *a, size_t a_count, const double *b, size_t b_count)
 {
     size_t count = a_count + b_count;
-    rank_test test = {NAN, NAN, false};
     if (a_count == 0 || b_count == 0)
-        return test;
+        return NAN;
     ranked *sorted = allocate(count * sizeof *sorted);
     for (size_t i = 0; i < count; i++)
         sorted[i] = (ranked){i < a_count ? a[i] : b[i - a_count], i >= a_count};
     qsort(sorted, count, sizeof *sorted, compare_ranked);
     double ties, n = (double)a_count, m = (double)b_count;
-    test.u = rank_sum(sorted, count, &ties) - m * (m + 1) / 2;
-    test.exact = ties == 0 && count <= MOST_EXACT;
-    test.p =
-        test.exact
-            ? fmin(2 * mann_whitney_tail(a_count, b_count, (size_t)fmin(test.u, n * m - test.u)), 1)
-            : normal_p(test.u, n, m, ties);
+    const double u = rank_sum(sorted, count, &ties) - m * (m + 1) / 2;
     free(sorted);
-    return test;
+    return ties == 0 && count <= MOST_EXACT
+               ? fmin(2 * mann_whitney_tail(a_count, b_count, (size_t)fmin(u, n * m - u)), 1)
+               : normal_p(u, n, m, ties);
 }
 
 /* ---- a series ---- */

@@ -9,20 +9,13 @@
 
 /* Tests whether two samples of any distribution differ in location.
  *
- *     rank_test test = mann_whitney(base, 5, new, 5);
- *     if (test.p < 0.01) ...
- */
-typedef struct rank_test {
-    double u;   /* pairs in which the value of b is the larger one; ties count half */
-    double p;   /* two-sided; NaN if a sample is empty */
-    bool exact; /* from the exact distribution, not from the normal approximation */
-} rank_test;
-
-/* Mann and Whitney, "On a test of whether one of two random variables is stochastically larger than
+ *     if (mann_whitney(base, 5, new, 5) < 0.01) ...
+ *
+ * Returns the two-sided p; NaN if a sample is empty. Mann and Whitney, "On a test of whether one of two random variables is stochastically larger than
  * the other", 1947. Exact without ties and up to 40 values in all (their recurrence); else the
  * normal approximation with the variance corrected for ties (Lehmann, "Nonparametrics", 1975,
  * sec. 1.4) and for continuity. The values must not be NaN. */
-rank_test mann_whitney(const double *a, size_t a_count, const double *b, size_t b_count);
+double mann_whitney(const double *a, size_t a_count, const double *b, size_t b_count);
 
 /* P(U <= u) if both samples have the same continuous distribution. a_count + b_count <= 40. */
 double mann_whitney_tail(size_t a_count, size_t b_count, size_t u);

@@ -714,8 +714,6 @@ int64_t store_remove_runs(result_store *store, int64_t first, int64_t last)
     int64_t removed = sqlite3_changes(store->database);
     store_do(store, "DELETE FROM inputs WHERE id NOT IN (SELECT input_id FROM cases)", "");
     store_finish(store);
-    /* Tables that no run has any more, and that an older store still has. */
-    store_script(store, "DROP TABLE IF EXISTS worst_rows; DROP TABLE IF EXISTS tensors");
     store_script(store, "VACUUM; PRAGMA wal_checkpoint(TRUNCATE)");
     return removed;
 }

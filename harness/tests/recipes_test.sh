@@ -219,7 +219,7 @@ check "one line says why" grep -q 'y_stride' refused
 
 # ---- a PyTorch model in bf16 ----
 lines=$(sed -n '/^## A PyTorch model in bf16/,/^## /s@^\./\(lnbench choose.*\)@\1@p' "$root/docs/choosing.md")
-check "the recipe for bf16 is there" test "$(wc -l <<<"$lines")" = 2
+check "the recipe for bf16 is there" test "$(wc -l <<<"$lines")" = 3
 while read -r line; do
     check "$line" eval "${line%%#*} --db bf16.db && true"
 done <<<"$lines"

@@ -237,8 +237,7 @@ static bool start_process(worker_process *worker, worker_slot *slot, worker_repl
     turn_to(worker, slot);
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
         die(EXIT_CODE_ENVIRONMENT, "socketpair for the worker: %s", strerror(errno));
-    bool loud = getenv("LNBENCH_WORKER_STDERR") != NULL;
-    int errors = loud ? 0 : memfd_create("lnbench-errors", MFD_CLOEXEC);
+    int errors = memfd_create("lnbench-errors", MFD_CLOEXEC);
     new_worker made = {worker->program, pair[1], worker->arena.file, errors};
     pid_t child = child_execute(become_worker, &made);
     if (child < 0)

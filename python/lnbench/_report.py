@@ -94,7 +94,8 @@ class Report:
     def says(self) -> str:
         """The verdict with its reason: "fail (input-modified: wrote to its input x)"."""
         if self.passed:
-            return "pass"
+            limited = sum(one.verdict == "type-limited" for one in self.cases)
+            return f"pass, type-limited in {limited} of {len(self.cases)} checks" if limited else "pass"
         return self.worst_case.says() if self.worst_case else "not judged"
 
     def to_dict(self) -> dict:
@@ -115,10 +116,9 @@ class Report:
         lines = [f"{self.subject}{wrong}: {self.says()}"]
         if case:
             failed = sum(not one.passed for one in self.cases)
-            limited = sum(one.verdict == "type-limited" for one in self.cases)
             lines.append(f"check     {case.name} at {case.rows} x {case.hidden} ({failed} of {len(self.cases)} checks fail)"
                          if not self.passed else f"checks    {len(self.cases)} pass"
-                         + f", {limited} of them type-limited: kernels of this type may lose every digit there" * bool(limited))
+                         + "; type-limited: some correct functions of this type lose digits there" * ("limited" in self.says()))
         if self.function:
             lines.append(f"function  {self.function.says()}")
         if row_case and row_case.worst:

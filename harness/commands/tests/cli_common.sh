@@ -14,7 +14,7 @@ failures=0
 code=0
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1
-unset LN_DISABLE_ISA LNBENCH_WORKER LNBENCH_LIBRARY LNBENCH_PLOTS LNBENCH_WORKER_STDERR
+unset LN_DISABLE_ISA LNBENCH_WORKER LNBENCH_LIBRARY LNBENCH_PLOTS
 export LNBENCH_PEERS=0 # what is found on this machine has a test of its own
 
 failed() {

@@ -158,7 +158,7 @@ done
 sed '4s/.*/dtype f64/' find.txt >bad.txt
 refused "another type" 4 'two_pass_f32_scalar takes f32 now; its rows then were f64' replay bad.txt
 wrong "no rows" "bad.txt:5: rows '0'" '5s/.*/rows 0/'
-wrong "no end" 'the file ends within a find' '$d'
+wrong "no end" 'the file ends within a row' '$d'
 wrong "an unknown verdict" "unknown verdict 'perfect'" 's/^verdict .*/verdict perfect/'
 wrong "outside" 'the worst element lies outside' 's/^worst 0 [0-9]*/worst 0 40/'
 : >empty.txt

@@ -140,9 +140,9 @@ check "import of nothing: no store is left" is "$(ls new.db* 2>/dev/null)" ""
 cp good.db loose.db
 "$binaries/run_sql" loose.db "PRAGMA legacy_alter_table = ON; ALTER TABLE judgements RENAME TO kept;
     CREATE TABLE judgements AS SELECT * FROM kept; UPDATE judgements SET verdict = 'no verdict'"
-refused "import of a word that no store has" 7 'loose.db: its runs cannot be taken' import loose.db --db new.db
+refused "import of a word that no store has" 7 'loose.db: its runs cannot be imported' import loose.db --db new.db
 check "import of a word that no store has: no store is left" is "$(ls new.db* 2>/dev/null)" ""
-refused "the same into a store that there is" 7 'loose.db: its runs cannot be taken' import loose.db --db many.db
+refused "the same into a store that there is" 7 'loose.db: its runs cannot be imported' import loose.db --db many.db
 accepted "the same into a store that there is: kept" 0 list runs --db many.db
 mkfifo loose.db-journal
 refused "a pipe beside a store" 7 'loose.db-journal: not a regular file' list runs --db loose.db

@@ -139,9 +139,9 @@ def headers():
     for shape, says in (
             ("(2, 3", "header"), ("(-6,)", "shape: expected"), ("(6.0,)", "shape: expected"), ("6", "shape: expected"),
             ("(9" + "9" * 22 + ",)", "too big integer"), ("(4294967296, 4294967296)", "more elements than this machine"),
-            ("(1000000, 1000000)", "ask for 4000000000000, it is truncated"),
-            ("(7,)", "holds 24 bytes of elements: dtype and shape ask for 28"), ("(5,)", "ask for 20, it is too long"),
-            ("(0,)", "ask for 0, it is too long"), ("()", "ask for 4, it is too long"),
+            ("(1000000, 1000000)", "need 4000000000000: the file is truncated"),
+            ("(7,)", "holds 24 bytes of elements, but dtype and shape need 28"), ("(5,)", "need 20: the file is too long"),
+            ("(0,)", "need 0: the file is too long"), ("()", "need 4: the file is too long"),
             ("(" + "1," * 32 + "6)", "at most 32 sizes")):
         put(1, whole % ("'<f4'", "False", shape))
         check(shape, "~^error 2 h.npy: .*" + re.escape(says), "h.npy")
@@ -235,17 +235,17 @@ def harm():
     def with_x(**changes):
         return lambda places: json.dumps({**places, "x": {**places["x"], **changes}})
     headed("a name twice", "duplicate object key", lambda p: json.dumps(p).replace('"y"', '"x"'))
-    headed("too few bytes", "holds 20 bytes of elements: dtype and shape ask for 24", with_x(data_offsets=[0, 20]))
-    headed("outside", "do not end where it does", with_x(data_offsets=[0, 1 << 40]))
-    headed("backwards", "do not end where it does", with_x(data_offsets=[24, 0]))
-    headed("another size", "holds 24 bytes of elements: dtype and shape ask for 36", with_x(shape=[3, 3]))
+    headed("too few bytes", "holds 20 bytes of elements, but dtype and shape need 24", with_x(data_offsets=[0, 20]))
+    headed("outside", "does not match its tensors", with_x(data_offsets=[0, 1 << 40]))
+    headed("backwards", "does not match its tensors", with_x(data_offsets=[24, 0]))
+    headed("another size", "holds 24 bytes of elements, but dtype and shape need 36", with_x(shape=[3, 3]))
     headed("a huge shape", "more elements than this machine", with_x(shape=[1 << 62, 1 << 62]))
     headed("a negative size", "shape: expected", with_x(shape=[-2, -3]))
     headed("no shape", "shape: expected", with_x(shape=None))
     headed("no dtype", "header is damaged: Expected string", with_x(dtype=3))
     headed("a list", "holds no tensor", lambda p: "[1]")
     headed("deep", "header is damaged: ", lambda p: "[" * 100000)
-    headed("more behind", "do not end where it does", lambda p: json.dumps({"x": p["x"]}))
+    headed("more behind", "does not match its tensors", lambda p: json.dumps({"x": p["x"]}))
     write("h.safetensors", struct.pack("<Q", 1 << 62) + b"{}")
     check("a header of 2^62 bytes", "~^error 2 .*truncated", "h.safetensors:x")
 

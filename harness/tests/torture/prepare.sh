@@ -3,7 +3,7 @@
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1
-unset LN_DISABLE_ISA LNBENCH_WORKER LNBENCH_LIBRARY LNBENCH_PLOTS LNBENCH_WORKER_STDERR
+unset LN_DISABLE_ISA LNBENCH_WORKER LNBENCH_LIBRARY LNBENCH_PLOTS
 export LNBENCH_PEERS=0 TMPDIR=$scratch/tmp
 mkdir tmp
 lnbench=$binaries/lnbench

@@ -331,17 +331,14 @@ static void answer_bound(const work_order *order, const ln_kernel *kernel)
 
 static void obey(const work_order *order)
 {
-    const bool has_errors = !getenv("LNBENCH_WORKER_STDERR");
     switch (order->kind) {
     case ORDER_GREET:
         return;
     case ORDER_LOAD:
-        if (has_errors && ftruncate(WORKER_ERRORS_FD, 0) == 0 &&
-            lseek(WORKER_ERRORS_FD, 0, SEEK_SET) == 0)
+        if (ftruncate(WORKER_ERRORS_FD, 0) == 0 && lseek(WORKER_ERRORS_FD, 0, SEEK_SET) == 0)
             dup2(WORKER_ERRORS_FD, STDERR_FILENO);
         load_plugin(order);
-        if (has_errors)
-            dup2(STDIN_FILENO, STDERR_FILENO); /* it is /dev/null */
+        dup2(STDIN_FILENO, STDERR_FILENO); /* it is /dev/null */
         return;
     case ORDER_TIME_BEGIN:
         worker_time_begin(order);
