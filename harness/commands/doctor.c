@@ -317,7 +317,7 @@ static const cli_option options[] = {
      offsetof(doctor_options, facts)},
     {"noise", NULL, "measure and store the smallest change visible on this machine", OPTION_FLAG,
      offsetof(doctor_options, noise)},
-    {"time", "S", "with --noise: measure for about S seconds (default: 60)", OPTION_SECONDS,
+    {"time", "S", "with --noise: measure for S seconds, 20 at least (default: 60)", OPTION_SECONDS,
      offsetof(doctor_options, seconds)},
     {"store", NULL, "check the whole result store, and say how large it is", OPTION_FLAG,
      offsetof(doctor_options, store)},

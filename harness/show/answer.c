@@ -577,14 +577,14 @@ static void add_choice(const run_answer *answer, const answer_row *shown, text_b
         return;
     }
     bool calls = false;
-    size_t apart = 0;
+    size_t untimed = 0;
     for (size_t i = 0; i < answer->count; i++) {
         calls |= answer->rows[i].standing->role == ROLE_LIBRARY ||
                  answer->rows[i].standing->role == ROLE_PLUGIN;
-        apart += answer->rows[i].all->apart;
+        untimed += answer->rows[i].all->untimed;
     }
     /* Half of the evidence may be missing. */
-    if (answer->column_count == 0 || apart == 0)
+    if (answer->column_count == 0 || untimed == 0)
         text_format(out, "No kernel is recommended, because %s.\n",
                     answer->column_count == 0 ? "speed was not measured"
                                               : "errors were judged on the timed rows only");

@@ -211,14 +211,14 @@ static void lose(run_comparison *comparison, const case_key *key, const char *wh
     coverage_lose(&comparison->covered, pair_name(&comparison->memory, key), why);
 }
 
-void comparison_set_apart(run_comparison *comparison, apart_kind kind, const case_key *key,
-                          const char *why)
+void comparison_set_lone(run_comparison *comparison, lone_kind kind, const case_key *key,
+                         const char *why)
 {
-    if (kind == APART_LOST)
+    if (kind == LONE_LOST)
         lose(comparison, key, why);
-    comparison->covered.requested += kind == APART_DECLINED;
-    comparison->covered.unsupported += kind == APART_DECLINED;
-    store_put_line(comparison->store, "apart", "iss", (int64_t)kind, key->kernel, why);
+    comparison->covered.requested += kind == LONE_DECLINED;
+    comparison->covered.unsupported += kind == LONE_DECLINED;
+    store_put_line(comparison->store, "lone", "iss", (int64_t)kind, key->kernel, why);
 }
 
 /* Counts a pair, and keeps what is to be printed. That a kernel is less reproducible is said once, and is no reason to
@@ -296,7 +296,7 @@ void comparison_settle(run_comparison *comparison, comparison_pair *pair)
             arena_format(&comparison->memory, "%zu of %zu inputs: %.60s; %.90s", tally->missing,
                          inputs, tally->first_missing, tally->first_missing_why);
     if (pair->missing && !compared && failure == FAILED_NOT) {
-        comparison_set_apart(comparison, APART_LOST, &pair->key, pair->missing);
+        comparison_set_lone(comparison, LONE_LOST, &pair->key, pair->missing);
     } else if (pair->missing) {
         lose(comparison, &pair->key, pair->missing);
         keep_pair(comparison, pair);
@@ -305,8 +305,8 @@ void comparison_settle(run_comparison *comparison, comparison_pair *pair)
         comparison->covered.done++;
         keep_pair(comparison, pair);
     } else {
-        comparison_set_apart(comparison, tally->gained > 0 ? APART_NEW : APART_DECLINED, &pair->key,
-                             tally->refusal);
+        comparison_set_lone(comparison, tally->gained > 0 ? LONE_NEW : LONE_DECLINED, &pair->key,
+                            tally->refusal);
     }
 }
 
@@ -552,13 +552,13 @@ static void compare_case(run_comparison *comparison, const compared_case *both)
             compare_times(comparison, both, &pair);
         comparison_settle(comparison, &pair);
     } else if (pair.missing) {
-        comparison_set_apart(comparison, APART_LOST, &found->key, pair.missing);
+        comparison_set_lone(comparison, LONE_LOST, &found->key, pair.missing);
     } else if (gained) {
-        comparison_set_apart(comparison, APART_NEW, &found->key,
-                             both->has_result[BASE] ? "unsupported in base" : "only in new");
+        comparison_set_lone(comparison, LONE_NEW, &found->key,
+                            both->has_result[BASE] ? "unsupported in base" : "only in new");
     } else if (unsupported) {
-        comparison_set_apart(
-            comparison, APART_DECLINED, &found->key,
+        comparison_set_lone(
+            comparison, LONE_DECLINED, &found->key,
             verdict_describe(&both->stored[BASE].verdict, described, sizeof described));
     }
 }
@@ -591,8 +591,7 @@ static void compare_cases(run_comparison *comparison, result_store *store, const
         const bool of_array = strcmp(pair.key.input, "combinations") == 0;
         if (of_array && !alike && pair.base && pair.new) {
             if (comparison->settings.accuracy)
-                comparison_set_apart(comparison, APART_LOST, &pair.key,
-                                     "other problems in each run");
+                comparison_set_lone(comparison, LONE_LOST, &pair.key, "other problems in each run");
             continue;
         }
         compared_case both = {.pair = &pair, .timed = timed};
@@ -620,10 +619,10 @@ void compare_runs(run_comparison *comparison, const char *database)
         ids[side] = found[side].run;
         memcpy(comparison->identity[side], found[side].words, sizeof found[side].words);
     }
-    const bool apart = strcmp(found[BASE].database, found[NEW].database) != 0;
+    const bool two_files = strcmp(found[BASE].database, found[NEW].database) != 0;
     result_store *store =
-        apart ? store_open_memory() : store_open(found[BASE].database, STORE_READ);
-    for (int side = 0; apart && side < SIDES; side++)
+        two_files ? store_open_memory() : store_open(found[BASE].database, STORE_READ);
+    for (int side = 0; two_files && side < SIDES; side++)
         store_copy_runs(store, found[side].database, found[side].run, &ids[side]);
     compare_contexts(comparison, store, ids);
     comparison->machine = store_machine(store, ids[NEW]);

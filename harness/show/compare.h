@@ -89,7 +89,7 @@ typedef struct comparison_pair {
 } comparison_pair;
 
 /* Why a case makes no pair. */
-typedef enum apart_kind { APART_LOST, APART_DECLINED, APART_NEW } apart_kind;
+typedef enum lone_kind { LONE_LOST, LONE_DECLINED, LONE_NEW } lone_kind;
 
 typedef struct comparison_settings {
     const char *tool;         /* "duet", "compare" */
@@ -111,7 +111,7 @@ typedef struct run_comparison {
     char identity[SIDES][112]; /* hash of the build, or commit and time of the run */
     machine_facts machine;
     machine_noise noise; /* of that machine */
-    /* In memory, with the TEMP tables `pairs`, of those that will be listed, and `apart`, of cases that make none:
+    /* In memory, with the TEMP tables `pairs`, of those that will be listed, and `lone`, of cases that make none:
      * compare_print.c. */
     result_store *store;
     size_t pairs; /* all that were compared */
@@ -152,8 +152,8 @@ void comparison_settle(run_comparison *comparison, comparison_pair *pair);
 void comparison_put(run_comparison *comparison, const comparison_pair *pair, bool shown,
                     double weight);
 /* Counts a case that forms no pair: as missing, as unsupported, or as one that was requested of new only. */
-void comparison_set_apart(run_comparison *comparison, apart_kind kind, const case_key *key,
-                          const char *why);
+void comparison_set_lone(run_comparison *comparison, lone_kind kind, const case_key *key,
+                         const char *why);
 
 const char *comparison_regime(const run_comparison *comparison, const case_key *key);
 /* The verdict on an interval of the ratio: slower if all of it is above 1 + threshold, faster if all of it is below

@@ -217,12 +217,12 @@ static void add_conclusion(text_buffer *out, arena *memory, const run_comparison
 /* ---- the table of pairs ---- */
 
 /* pairs: a row for each that will be listed. What people see of it is words, or NULL where there is none; json: all of
- * it; name: in JUnit. apart: a row for each case that makes no pair. */
+ * it; name: in JUnit. lone: a row for each case that makes no pair. */
 void comparison_begin(run_comparison *comparison)
 {
     comparison->store = store_open_memory();
     store_script(comparison->store,
-                 "CREATE TEMP TABLE apart (kind, kernel, why);"
+                 "CREATE TEMP TABLE lone (kind, kernel, why);"
                  "CREATE TEMP TABLE pairs (shown, weight, kernel, operation, convention, shape, "
                  "cache, ratio, base_time, new_time, copy, p, noise, speed, accuracy, worst_error, "
                  "reproducible, note, json, name, seconds, exit_code, outcome, "
@@ -300,7 +300,7 @@ static const char *error_words(arena *memory, const compared_side *side)
     return figure_words(memory, side->metrics.elements ? side->metrics.row_ulp_max : NAN);
 }
 
-/* "0.52 was 0.50", or one of them where people cannot tell the two apart. */
+/* "0.52 was 0.50", or one of them where both look the same. */
 static const char *both_words(arena *memory, const char *base, const char *new)
 {
     return strcmp(base, new) == 0 ? new : arena_format(memory, "%s was %s", new, base);
@@ -439,18 +439,18 @@ static void add_words(text_buffer *out, const char *bullet, const char *plain)
 /* A row for each kernel and reason, as they came. */
 #define APART                                                                                      \
     "SELECT kind, kernel || ' (' || iif(count(*) > 1, count(*) || ' cases: ', '') || why || ')' "  \
-    "AS words FROM apart GROUP BY kind, kernel, why ORDER BY min(rowid)"
+    "AS words FROM lone GROUP BY kind, kernel, why ORDER BY min(rowid)"
 
 /* Cases that make no pair, because they are missing or for other reasons: "b (3 cases: only in base)". */
-static void list_apart(arena *memory, const run_comparison *comparison, bool missing, bool others,
-                       word_list *words)
+static void list_lone(arena *memory, const run_comparison *comparison, bool missing, bool others,
+                      word_list *words)
 {
-    stored_table apart =
+    stored_table lone =
         store_ask(comparison->store, "SELECT * FROM (" APART ") WHERE iif(kind = ?1, ?2, ?3)",
-                  "iii", (int64_t)APART_LOST, (int64_t)missing, (int64_t)others);
-    for (size_t i = 0; i < apart.rows; i++)
-        word_list_add(words, plain(memory, "%s", table_text(&apart, i, "words")));
-    stored_table_free(&apart);
+                  "iii", (int64_t)LONE_LOST, (int64_t)missing, (int64_t)others);
+    for (size_t i = 0; i < lone.rows; i++)
+        word_list_add(words, plain(memory, "%s", table_text(&lone, i, "words")));
+    stored_table_free(&lone);
 }
 
 /* A line for each of a list, without --all at most so many. */
@@ -471,9 +471,9 @@ static void add_list(text_buffer *out, arena *memory, const run_comparison *comp
 static void add_remarks(text_buffer *out, arena *memory, const run_comparison *comparison,
                         size_t shown, size_t listed, const char *bullet)
 {
-    word_list missing = {0}, apart = {0};
-    list_apart(memory, comparison, true, false, &missing);
-    list_apart(memory, comparison, false, true, &apart);
+    word_list missing = {0}, lone = {0};
+    list_lone(memory, comparison, true, false, &missing);
+    list_lone(memory, comparison, false, true, &lone);
     if (shown > listed)
         text_format(out, "%s%zu more pair%s\n", bullet, shown - listed,
                     shown - listed == 1 ? " (--all shows it)" : "s (--all shows them)");
@@ -484,10 +484,10 @@ static void add_remarks(text_buffer *out, arena *memory, const run_comparison *c
     /* Where there are few, the line of what was requested names all. */
     if (comparison->covered.missing > COVERAGE_NAMED)
         add_list(out, memory, comparison, bullet, "missing", &missing, MOST_ROWS);
-    add_list(out, memory, comparison, bullet, "not compared", &apart, MOST_REMARKS);
+    add_list(out, memory, comparison, bullet, "not compared", &lone, MOST_REMARKS);
     add_list(out, memory, comparison, bullet, "note", &comparison->remarks, MOST_REMARKS);
     word_list_free(&missing);
-    word_list_free(&apart);
+    word_list_free(&lone);
 }
 
 /* How many pairs are listed of those that are shown: without --all at most MOST_ROWS, and of more than
@@ -586,11 +586,11 @@ static json_t *comparison_json(arena *memory, const run_comparison *comparison)
     const exit_code code = comparison_exit_code(comparison);
     const char *worst = worst_words(memory, comparison);
     json_t *covered = coverage_json(&comparison->covered, "compared");
-    word_list apart = {0};
+    word_list lone = {0};
     char schema[32];
-    list_apart(memory, comparison, true, true, &apart);
-    json_t *not_compared = list_words(&apart);
-    word_list_free(&apart);
+    list_lone(memory, comparison, true, true, &lone);
+    json_t *not_compared = list_words(&lone);
+    word_list_free(&lone);
     snprintf(schema, sizeof schema, "lnbench-%s-3", settings->tool);
     return json_pack(
         "{s:s, s:s, s:i, s:o, s:o, s:s?, s:s?, s:o, s:o, s:o, s:o, s:s?, s:I, s:o, s:o, s:o, "
@@ -633,7 +633,7 @@ static void print_json(arena *memory, const run_comparison *comparison, FILE *fi
     json_decref(whole);
 }
 
-/* A check of CI for each pair, for each context that differs and for cases that stand apart. JUnit calls what is no
+/* A check of CI for each pair, for each context that differs and for lone cases. JUnit calls what is no
  * failure but no answer either an error. */
 static relation *checks_relation(const run_comparison *comparison)
 {

@@ -34,7 +34,7 @@ static const double least_seconds = 0.002;
 typedef struct duet_partner {
     const kernel_entry *kernel; /* NULL: there is none */
     const char *classes[SIDES]; /* of reproducibility, of both kernels */
-    apart_kind apart;           /* lost, declined or new, where there is none */
+    lone_kind lone;             /* lost, declined or new, where there is none */
     char why[DETAIL_MAX_LENGTH];
 } duet_partner;
 
@@ -119,7 +119,7 @@ static void plan_kernels(duet_run *duet, const plan_request *request)
         if ((size_t)(kernel - both.kernels) < base->count)
             word_list_add(&duet->asked, kernel->facts.name);
         else if (!named(base, kernel->facts.name))
-            comparison_set_apart(&duet->comparison, APART_NEW, &key, "only in new");
+            comparison_set_lone(&duet->comparison, LONE_NEW, &key, "only in new");
     }
     plan_free(&asked);
     free(both.kernels);
@@ -138,14 +138,14 @@ static void find_partners(const duet_run *duet, duet_partner *partners)
         const kernel_entry *new = named(&duet->kernels[NEW], base->facts.name);
         duet_partner *partner = &partners[i];
         const size_t room = sizeof partner->why;
-        partner->apart = APART_LOST;
+        partner->lone = LONE_LOST;
         if (!new) {
             snprintf(partner->why, room, "only in base");
         } else if (base->facts.storage != new->facts.storage ||
                    base->facts.param != new->facts.param) {
             snprintf(partner->why, room, "other element types in new");
         } else if (base->unsupported[0]) {
-            partner->apart = new->unsupported[0] ? APART_DECLINED : APART_NEW;
+            partner->lone = new->unsupported[0] ? LONE_DECLINED : LONE_NEW;
             snprintf(partner->why, room, "%s: %.170s", new->unsupported[0] ? "both" : "base",
                      base->unsupported);
         } else if (new->unsupported[0]) {
@@ -650,7 +650,7 @@ static size_t list_pairs(duet_run *duet, const speed_group *group, const duet_pa
         if (!speed_takes(group, base))
             continue;
         if (!new) {
-            comparison_set_apart(&duet->comparison, partners[i].apart, &key, partners[i].why);
+            comparison_set_lone(&duet->comparison, partners[i].lone, &key, partners[i].why);
             continue;
         }
         duet_pair *added = &pairs[count++];
@@ -691,7 +691,7 @@ static void measure_group(duet_run *duet, const speed_group *group, const duet_p
             time_pair(duet, group, blocks, &pairs[done]);
     }
     for (size_t i = done; i < count; i++) /* they have no verdict */
-        comparison_set_apart(&duet->comparison, APART_LOST, &pairs[i].pair.key, "interrupted");
+        comparison_set_lone(&duet->comparison, LONE_LOST, &pairs[i].pair.key, "interrupted");
     for (size_t i = 0; i < done; i++)
         comparison_settle(&duet->comparison, &pairs[i].pair);
     duet->stopped |= done < count;

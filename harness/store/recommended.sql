@@ -25,7 +25,7 @@ up_to (kappa) AS MATERIALIZED (
       AND judged_rows.kappa >= 0.9 * ?6),
 counted AS MATERIALIZED (
     SELECT kernel, case_id, failed, type_limited AND (?6 IS NULL OR input = 'normal') AS type_limited, checked,
-           NOT EXISTS (SELECT 1 FROM timings WHERE timings.case_id = judged.case_id) AS apart,
+           NOT EXISTS (SELECT 1 FROM timings WHERE timings.case_id = judged.case_id) AS untimed,
            iif(?6 IS NULL, error, coalesce(
                (SELECT max(row_ulp) FROM judged_rows, up_to
                 WHERE judged_rows.case_id = judged.case_id AND convention = ?7 AND hidden = ?9
@@ -41,7 +41,7 @@ counted AS MATERIALIZED (
     FROM judged WHERE run = ?1 AND operation = ?2 AND types = ?3 AND NOT adversarial),
 sums AS MATERIALIZED (
     SELECT kernel, count(*) AS judged, count(error) AS compared, sum(failed) AS failed,
-           sum(type_limited) AS type_limited, sum(checked) AS checked, sum(apart) AS apart, max(error) AS error,
+           sum(type_limited) AS type_limited, sum(checked) AS checked, sum(untimed) AS untimed, max(error) AS error,
            case_id AS worst -- where error is largest
     FROM counted GROUP BY kernel),
 bounds AS MATERIALIZED (SELECT kernel, max(bound) AS bound FROM counted GROUP BY kernel),
@@ -60,7 +60,7 @@ facts AS MATERIALIZED (
            CASE WHEN reproducible = 'none' THEN 'its bits differ from call to call'
                 WHEN NOT EXISTS (SELECT 1 FROM timed WHERE run = ?1 AND kernel = own.kernel AND types = ?3)
                     THEN 'its speed was not measured'
-                WHEN coalesce(apart, 0) = 0 THEN 'its errors were judged on the timed rows only'
+                WHEN coalesce(untimed, 0) = 0 THEN 'its errors were judged on the timed rows only'
                 WHEN role IN ('library', 'plugin') AND checked = 0 THEN 'it did not go through the conformance tests'
                 WHEN lost = 1 THEN 'one of its cases is missing'
                 WHEN lost > 0 THEN printf('%d of its cases are missing', lost)

@@ -22,7 +22,7 @@ standing_list store_standings(result_store *store, int64_t run)
         FIELD_AT(COUNT, error_sum, "type_limited", limited),
         FIELD_AT(COUNT, error_sum, "has_correct_digits", usable),
         FIELD(COUNT, error_sum, checked),
-        FIELD(COUNT, error_sum, apart),
+        FIELD(COUNT, error_sum, untimed),
         FIELD(REAL, error_sum, error),
         FIELD_AT(COUNT, error_sum, "case_id", at)};
     static const char *const scopes[] = {"all", "any", "ordinary", "edge_case", "adversarial"};

@@ -36,7 +36,7 @@ typedef struct error_sum {
     size_t limited; /* type-limited */
     size_t usable;  /* that pass and have a correct digit in every row */
     size_t checked; /* conformance tests */
-    size_t apart;   /* judged on more than the timed rows */
+    size_t untimed; /* judged, but not timed */
     double error;   /* largest row ULP; infinite: no figure; NaN: not judged, or nothing finite */
     int64_t at;     /* the case with that error; 0: none was judged */
 } error_sum;

@@ -9,7 +9,7 @@ sums AS MATERIALIZED (
            count(*) FILTER (WHERE has_correct_digits) AS has_correct_digits,
            count(*) FILTER (WHERE checked) AS checked,
            count(*) FILTER (WHERE NOT EXISTS (SELECT 1 FROM timings
-                                              WHERE timings.case_id = judged.case_id)) AS apart,
+                                              WHERE timings.case_id = judged.case_id)) AS untimed,
            max(error) AS error, case_id -- where error is largest
     FROM judged JOIN scopes
         ON CASE scope WHEN 'adversarial' THEN adversarial
@@ -41,6 +41,6 @@ facts AS MATERIALIZED (
                      detail LIKE '%, plain%' DESC, checked, case_id LIMIT 1) AS fault
     FROM own LEFT JOIN kernels ON kernels.run = ?1 AND name = kernel)
 SELECT kernel, types AS dtype, role, missing_from, rounded, fault, scope, judged, failed, type_limited, has_correct_digits,
-       checked, apart, error, case_id, operation
+       checked, untimed, error, case_id, operation
 FROM facts LEFT JOIN sums USING (kernel, types)
 ORDER BY operation, place, kernel, types, scope <> 'all';
