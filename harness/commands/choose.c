@@ -494,9 +494,9 @@ const cli_command command_choose = {
     .details =
         "Measures the shapes as lnbench run --shapes does, with fewer conformance tests and\n"
         "one convention (10 to 20 s a shape), and stores the run. The answer names the\n"
-        "recommended call and, in brackets, the kernel behind it. If that has no proven bound,\n"
-        "the fastest call with one follows. Then comes the fastest kernel of all, with its\n"
-        "gain and where it fails. --stored answers from the latest run that timed the shape,\n"
+        "recommended call and, in brackets, the kernel behind it. If that call is not proven,\n"
+        "the fastest proven call follows. The last line has the fastest kernel, its gain and\n"
+        "where it fails. --stored answers from the latest run that timed the shape,\n"
         "and says when and on which machine that was.\n"
         "Exit code: 0 fine; 2 usage; 3 the speeds are too noisy to say which kernel is\n"
         "fastest (the most accurate candidate is recommended); 5 no kernel is within the\n"

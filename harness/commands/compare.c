@@ -166,7 +166,7 @@ const cli_command command_compare = {
         "lnbench doctor --noise stored for the machine does not count.\n"
         "Exit code: 0 fine; 1 a kernel is slower; 2 usage; 3 inconclusive; 4 NEW lacks a case\n"
         "that BASE has, or the runs are not comparable (another CPU, compiler, flags or plan);\n"
-        "5 a kernel is less accurate; 6 a kernel of NEW failed; 7 a file cannot be read.",
+        "5 an accuracy violation (--accuracy); 6 a kernel of NEW failed; 7 a file cannot be read.",
     OPTIONS(compare_table),
     .most_operands = SIDES,
     DEFAULTS(compare_options, .shown = COMPARISON_DEFAULTS),
@@ -247,7 +247,8 @@ const cli_command command_duet = {
                "what became slower or faster, and whether any bit changed.",
     .details =
         "Exit code: 0 fine; 1 a kernel is slower, confirmed; 2 usage; 3 inconclusive; 4 NEW\n"
-        "lacks a case that OLD has, or nothing can be compared; 5 a kernel is less accurate;\n"
+        "lacks a case that OLD has, or nothing can be compared; 5 an accuracy violation "
+        "(--accuracy);\n"
         "6 a kernel of NEW failed; 7 a file or the environment failed; 130 interrupted.",
     OPTIONS(duet_table),
     DEFAULTS(duet_options, .request = {.name = "quick", .seed = 1}, .shown = COMPARISON_DEFAULTS,

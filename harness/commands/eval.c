@@ -628,8 +628,8 @@ const cli_command command_eval = {
     .details =
         "FILE is FILE.npy, FILE.npz:NAME or FILE.safetensors:NAME, of f4, f8, f2 or bf16\n"
         "(docs/inputs.md). An output of your own (--y), or of a plugin without a proven\n"
-        "bound, fails if no order of summation explains its error, or if the error is above\n"
-        "that of --max-row-ulp (docs/conformance.md). For a wrong output, `function` names the\n"
+        "bound, fails if no order of summation explains its error, or if the error exceeds\n"
+        "the one of --max-row-ulp (docs/conformance.md). For a wrong output, `function` names the\n"
         "function that made it, as lnbench fingerprint does.\n"
         "Exit code: 0 fine; 2 usage; 3 the output cannot be judged; 5 the output is wrong; 6\n"
         "the kernel failed; 7 a file or the environment failed, or the kernel cannot run here.",

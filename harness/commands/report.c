@@ -60,7 +60,7 @@ static const cli_option options[] = {
      offsetof(report_options, out)},
     {"no-charts", NULL, "print the table and the answer only", OPTION_FLAG,
      offsetof(report_options, no_charts)},
-    {"verify", NULL, "compute every error of the run or FILE again and compare", OPTION_FLAG,
+    {"verify", NULL, "compute untimed errors of the run or FILE again and compare", OPTION_FLAG,
      offsetof(report_options, verify)},
     {"sample", "N", "with --verify: only N errors, drawn at random", OPTION_COUNT,
      offsetof(report_options, sample)},

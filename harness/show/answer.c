@@ -774,10 +774,8 @@ static void add_basis(const run_answer *answer, text_buffer *out)
     text_format(out, " %zu case%s (input, size and convention) of each kernel", cases,
                 plural(cases));
     if (tests > 0)
-        text_format(out,
-                    ", and on %zu more, the conformance tests, of each library call, plugin and "
-                    "peer",
-                    tests);
+        text_format(out, ", and %zu conformance case%s of each library call, plugin and peer",
+                    tests, plural(tests));
     clean_format(out, FORM_LINE, " (%s plan)", answer->view->run.plan);
     text_add(out,
              provisional ? "; without --shapes, the default plan has ten times as many.\n" : ".\n");

@@ -713,7 +713,7 @@ found_run run_find(const char *word, const char *database)
     if (found.run == 0 && by_time) {
         const int64_t newest = ask_run(store, by_time_sql, "latest");
         if (newest == 0)
-            die(EXIT_CODE_NOT_COMPARABLE, "%s: holds no run of lnbench run yet: make one",
+            die(EXIT_CODE_NOT_COMPARABLE, "%s: holds no run of 'lnbench run' yet: make one",
                 database);
         die(EXIT_CODE_NOT_COMPARABLE,
             "%s: no run before run %lld asked for the same on the same machine: repeat it, or name "

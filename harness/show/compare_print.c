@@ -374,7 +374,7 @@ static relation *pairs_relation(const run_comparison *comparison, stored_table p
         FOR_PEOPLE("operation"),
         {.heading = "convention", .priority = 2},
         {.heading = "shape", .priority = one_shape},
-        {.heading = "cache", .priority = 7},
+        {.heading = "cache", .priority = 2},
         FOR_PEOPLE("new/base"),
         {.heading = "base", .priority = 5},
         {.heading = "new", .priority = 6},
@@ -389,6 +389,7 @@ static relation *pairs_relation(const run_comparison *comparison, stored_table p
     };
     relation *rows = relation_of(pairs, COLUMNS(columns));
     relation_hide_alike(rows, COLUMN_OPERATION);
+    relation_hide_alike(rows, COLUMN_CACHE);
     if (!is_of_runs(comparison)) {
         relation_hide(rows, COLUMN_COPY);
         relation_hide(rows, COLUMN_P);

@@ -271,7 +271,7 @@ static void add_legend(const short_table *table, const relation *shown, text_buf
     if (relation_shows(shown, place_of(table, WORST)))
         clean_format(lines, FORM_LINE,
                      "ordinary, worst: largest error on N(0,1), and on all but edge and "
-                     "adversarial rows, in row ULP (last place of the row's largest output); NaN: "
+                     "adversarial rows, in row ULP (ULP of about the row's largest output); NaN: "
                      "a wrong NaN or infinity; fault: crash or overrun.\n");
     if (relation_shows(shown, place_of(table, EDGE_CASES)))
         text_add(
@@ -279,8 +279,7 @@ static void add_legend(const short_table *table, const relation *shown, text_buf
             "edge cases: rows that overflow, underflow or hold NaN or infinity; conventions "
             "without eps; type-limited: some correct kernels of these types lose digits there.\n");
     if (relation_shows(shown, place_of(table, DIGITS)))
-        text_add(lines,
-                 "digits: cases that pass with a correct digit in every row / supported cases.\n");
+        text_add(lines, "digits: cases with a correct digit in every row / supported cases.\n");
     if (relation_shows(shown, place_of(table, REPRODUCIBLE)))
         text_add(lines, "reproducible, bit for bit: in any batch (row), on every ISA too (isa), in "
                         "the same call only (run).\n");
@@ -396,7 +395,8 @@ static void add_noise(const short_table *table, text_buffer *out)
             "15, or see lnbench doctor.\n",
             wide, speeds, 100 * SPEED_NOISY);
     else if (speeds > 0 && table->answer->maybe_fastest_count[OF_ALL] <= 1)
-        text_format(out, "Quiet: every speed above is known within ±%.1f %%.\n", 100 * widest);
+        text_format(out, "Little noise: every speed above is known within ±%.1f %% of it.\n",
+                    100 * widest);
 }
 
 void result_noise(const run_answer *answer, text_buffer *out)

@@ -193,7 +193,7 @@ static size_t take_run(const char *path, char *bytes, size_t size)
     char end_line[END_LENGTH + 1];
     if (!find_run(bytes, size, &begin, &end))
         die(EXIT_CODE_ENVIRONMENT,
-            "%s: a page that does not hold its run: draw it again with 'lnbench report'", path);
+            "%s: this page lacks its run: draw the page again with 'lnbench report'", path);
     snprintf(end_line, sizeof end_line, END_LINE, hash_bytes(HASH_START, bytes, before));
     if (memcmp(bytes + before, end_line, size - before) != 0 || !decode(bytes, begin, end, &packed))
         was_changed(path);

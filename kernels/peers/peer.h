@@ -12,9 +12,9 @@
 static inline const char *peer_refuses_convention(const ln_convention *convention)
 {
     if (convention->ddof != 0)
-        return "it divides by N alone (ddof 0)";
+        return "it divides only by N (ddof 0)";
     if (convention->eps_place != LN_EPS_VAR && convention->eps_place != LN_EPS_NONE)
-        return "it adds eps to the variance alone";
+        return "it adds eps only to the variance";
     switch (convention->affine) {
     case LN_AFFINE_NONE:
     case LN_AFFINE_GAMMA:
@@ -32,9 +32,9 @@ static inline const char *peer_refuses_convention(const ln_convention *conventio
 static inline const char *peer_refuses_rms(const ln_convention *convention)
 {
     if (convention->root || convention->cast)
-        return "it rounds y alone";
+        return "it rounds only y";
     if (convention->eps_place != LN_EPS_VAR && convention->eps_place != LN_EPS_NONE)
-        return "it adds eps to the mean square alone";
+        return "it adds eps only to the mean square";
     return convention->weight == LN_RMS_WEIGHT || convention->weight == LN_RMS_WEIGHT_NONE
                ? NULL
                : "it multiplies by w, not by 1 + w";

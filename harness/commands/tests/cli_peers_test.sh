@@ -81,8 +81,8 @@ for peer in "${peers[@]}"; do
             right=$'(pass\tno bound\t|unsupported\t.*oneDNN has no implementation of it for this CPU)'
         check "$peer, $convention: right" has out $'^layernorm\t'"$peer"$'\t'"$convention"$'\t.*\t'"$right"
     done
-    for pair in 'formula-std:eps to the variance alone' 'zscore:divides by N alone' \
-        'scalar-std:divides by N alone' 'numpy-quotient:divides by N alone'; do
+    for pair in 'formula-std:eps only to the variance' 'zscore:divides only by N' \
+        'scalar-std:divides only by N' 'numpy-quotient:divides only by N'; do
         check "$peer, ${pair%%:*}: refused" has out \
             $'^layernorm\t'"$peer"$'\t'"${pair%%:*}"$'\t.*\tunsupported\t.*'"${pair#*:}"
     done
