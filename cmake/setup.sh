@@ -197,7 +197,7 @@ build_what_changed() {
     quiet=--quiet
     steps=$(ninja -C "$build" -n 2>/dev/null | sed -n 's/^\[[0-9]*\/\([0-9]*\)\].*/\1/p' | tail -n 1)
     if [ ! -x "$build/bin/lnbench" ] || [ "${steps:-0}" -gt 9 ]; then
-        say "building${steps:+ $steps files} in $build (the first time takes about two minutes on two cores)"
+        say "building in $build (the first time takes about two minutes on two cores)"
         [ ! -t 2 ] || quiet=
     fi
     # shellcheck disable=SC2086 # an option or nothing
@@ -209,5 +209,6 @@ build_what_changed() {
 # fail_with_log NAME: shows the end of that log, where it went wrong.
 fail_with_log() {
     tail -n 20 "$state/$1.log" | sed 's/^/  /' >&2
-    stop "$1 failed; the whole log is $state/$1.log"
+    reason=$(grep -i 'not found\|could not find\|no package' "$state/$1.log" | tail -n 1 | sed 's/^[ -]*//')
+    stop "$1 failed${reason:+ ($reason)}; the whole log is $state/$1.log"
 }

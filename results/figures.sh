@@ -91,12 +91,10 @@ for regime; do
     {
         echo "$header"
         sed -nE 's/^    "(cpu_model|cpu_family|l3_bytes|compiler|git_commit)": "?([^",]*).*/# \1: \2/p' "$work/run.json"
-        "$lnbench" list plugins | awk -v peers="$peers" '$1 ~ /^(onednn|pytorch|libxsmm|zendnn)$/ {
-            $1 = $2 = $NF = ""
-            sub(/^ */, "")
-            versions = versions ", " $0
-        }
-        END { gsub(/,/, " ", peers); gsub(/ *,/, ",", versions); sub(/ *$/, "", versions); print "# PEERS: " peers versions }'
+        "$lnbench" list kernels --operation all --format tsv | awk -F'\t' -v peers="$peers" '
+            NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+            $at["source"] ~ /^(oneDNN|PyTorch|libxsmm|ZenDNN) / && !seen[$at["source"]]++ { versions = versions ", " $at["source"] }
+            END { gsub(/,/, " ", peers); print "# PEERS: " peers versions }'
         write_blocks <"$work/run.tsv"
     } >"$work/figures" && mv "$work/figures" "$directory/$regime.txt" || exit 7
     echo "figures.sh: $directory/$regime.txt"

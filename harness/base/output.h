@@ -86,7 +86,7 @@ typedef struct progress_bar {
 
 void progress_begin(progress_bar *progress, double total_seconds);
 void progress_step(progress_bar *progress, double seconds, const char *what);
-/* The time left at a moment of seconds_now(), which is also remembered. */
+/* The time left at a moment of seconds_now(), which never rises; 0: not known, or nothing. */
 double progress_left(progress_bar *progress, double now);
 void progress_end(progress_bar *progress); /* clears the line */
 

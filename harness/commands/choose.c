@@ -420,7 +420,7 @@ static void check(const choosing *all)
         const case_key *at = &own->wanted.at;
         if (!own->ranking.recommended)
             die(EXIT_CODE_ACCURACY,
-                "%zux%zu: no kernel meets the budget; the most accurate: %s: %s", at->rows,
+                "%zux%zu: no kernel meets the budget; the most accurate, %s, %s", at->rows,
                 at->hidden, own->named ? own->named->kernel : "none",
                 own->named ? objection(own, own->named, words) : "no call was judged and timed");
     }

@@ -28,8 +28,7 @@ static void remove_runs(const char *database, const char *words, const output_fi
     int64_t removed = store_remove_runs(store, first, last);
     store_close(store);
     if (removed == 0)
-        die(EXIT_CODE_ENVIRONMENT, "%s: has no run %lld to %lld: see lnbench list runs", database,
-            (long long)first, (long long)last);
+        die(EXIT_CODE_ENVIRONMENT, "%s: has no run %s: see lnbench list runs", database, words);
     output_line(out, "removed %lld run%s", (long long)removed, plural((size_t)removed));
 }
 
@@ -133,6 +132,7 @@ static void store_and_print(const run_comparison *comparison, const char *databa
     store_put_noise(store, &comparison->machine, smallest);
     store_close(store);
     relation_print_in(rows, json_pack("{s:s}", "schema", "lnbench-noise-1"), "noise", out);
+    output_aside(out, "stored in %s: compare reports no smaller change", database);
     for (int of = 0; of < REGIMES; of++)
         if (smallest[of] > useless)
             output_aside(out,

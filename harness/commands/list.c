@@ -52,27 +52,9 @@ static relation *list_kernels(const list_options *options)
             as_word(facts->schedule), as_text(dtype_name(facts->storage)),
             as_text(dtype_name(facts->accumulator)), as_word(facts->isa), as_count(facts->unroll),
             as_text(kernel_traits(kernel, traits)), as_text(reproducible_found(facts, NULL)),
-            as_text(kernel->source), as_text(kernel->unsupported[0] ? kernel->unsupported : "yes"),
+            as_text(kernel->version && kernel->version[0] ? kernel->version : kernel->source),
+            as_text(kernel->unsupported[0] ? kernel->unsupported : "yes"),
             as_text(operation_name(facts->operation)), as_json(kernel_json(kernel, NULL), ""));
-    }
-    kernel_list_free(&kernels);
-    return rows;
-}
-
-/* The library, peers and plugins, with what tells two builds of one apart: the hash of the file. */
-static relation *list_plugins(const list_options *options)
-{
-    static const relation_column columns[] = {
-        COLUMN("plugin", "name"), COLUMN("kernels", "kernels"), COLUMN("version", "version"),
-        COLUMN("object hash", "object_hash")};
-    kernel_list kernels = load_kernels(options);
-    relation *rows = relation_create(COLUMNS(columns));
-    for (size_t i = 0, count; i < kernels.count; i += count) {
-        const kernel_entry *first = &kernels.kernels[i];
-        for (count = 1; i + count < kernels.count && first[count].plugin == first->plugin;)
-            count++;
-        relation_row(rows, as_text(first->source), as_count(count), as_word(first->version),
-                     as_format("%016llx", (unsigned long long)first->object_hash));
     }
     kernel_list_free(&kernels);
     return rows;
@@ -141,11 +123,14 @@ static relation *list_models(const list_options *options)
 /* The runs of the store, as their numbers are given to report, compare and replay. */
 static relation *list_runs(const list_options *options)
 {
-    static const relation_column columns[] = {
-        COLUMN("run", "run"),        COLUMN("started", "started"),
-        COLUMN("plan", "plan"),      COLUMN("state", "state"),
-        COLUMN("cases", "cases"),    COLUMN("repetitions", "repetitions"),
-        COLUMN("command", "command")};
+    static const relation_column columns[] = {COLUMN("run", "run"),
+                                              COLUMN("started", "started"),
+                                              COLUMN("plan", "plan"),
+                                              COLUMN("state", "state"),
+                                              COLUMN("imported", "imported"),
+                                              COLUMN("cases", "cases"),
+                                              COLUMN("repetitions", "repetitions"),
+                                              COLUMN("command", "command")};
     stored_run *runs;
     result_store *store = store_open(options->database, STORE_READ);
     size_t count = store_runs(store, &runs);
@@ -154,20 +139,19 @@ static relation *list_runs(const list_options *options)
     for (size_t i = 0; i < count; i++)
         relation_row(rows, as_count((unsigned long long)runs[i].id), as_text(runs[i].started),
                      as_text(runs[i].plan), as_text(run_state_names[runs[i].state]),
-                     as_count(runs[i].cases), as_count(runs[i].repetitions),
-                     as_text(runs[i].command_line));
+                     as_text(runs[i].imported ? "yes" : "no"), as_count(runs[i].cases),
+                     as_count(runs[i].repetitions), as_text(runs[i].command_line));
     free(runs);
     return rows;
 }
 
-static const char usage[] = "kernels|conventions|inputs|models|plugins|runs [OPTION...]";
+static const char usage[] = "kernels|conventions|inputs|models|runs [OPTION...]";
 
 static exit_code list(void *context, const cli_call *call)
 {
-    static const char *const names[] = {"kernels", "conventions", "inputs",
-                                        "models",  "plugins",     "runs"};
-    static relation *(*const lists[])(const list_options *) = {
-        list_kernels, list_conventions, list_inputs, list_models, list_plugins, list_runs};
+    static const char *const names[] = {"kernels", "conventions", "inputs", "models", "runs"};
+    static relation *(*const lists[])(const list_options *) = {list_kernels, list_conventions,
+                                                               list_inputs, list_models, list_runs};
     static const char of_kernels[] =
         "statistics: how mean and variance are found; apply: how a row is normalised; "
         "schedule: in which order rows and passes go; io, acc: types of the tensors and of the "
@@ -183,8 +167,8 @@ static exit_code list(void *context, const cli_call *call)
     const size_t found = word_find(what, WORDS(names));
     if (found == sizeof lists / sizeof *lists)
         die(EXIT_CODE_USAGE,
-            "cannot list '%.60s'%s: choose kernels, conventions, inputs, models, plugins or runs",
-            what, did_you_mean(what, WORDS(names), meant));
+            "cannot list '%.60s'%s: choose kernels, conventions, inputs, models or runs", what,
+            did_you_mean(what, WORDS(names), meant));
     relation_print(lists[found](options), out);
     if (lists[found] == list_kernels) {
         output_line(out, "%s", "");
@@ -204,7 +188,7 @@ static const cli_option options[] = {
 
 const cli_command command_list = {
     .name = "list",
-    .brief = "list kernels, conventions, inputs, models, plugins, runs",
+    .brief = "list kernels, conventions, inputs, models, runs",
     .usage = usage,
     .example = "list kernels --operation rmsnorm",
     .summary = "Lists what lnbench can measure, or the stored runs.",

@@ -20,6 +20,8 @@ static exit_code report(void *context, const cli_call *call)
     const char *file = call->operands->count > 0 ? call->operands->words[0] : NULL;
     if (file && !options->verify)
         die(EXIT_CODE_USAGE, "%s: only report --verify takes a file", file);
+    if (options->sample != UINT64_MAX && !options->verify)
+        die(EXIT_CODE_USAGE, "--sample needs --verify");
     if (options->sample == 0)
         die(EXIT_CODE_USAGE, "invalid --sample 0: choose how many errors, at least 1");
     run_file sent = {0}; /* its temporary copy goes at the end of the program */

@@ -211,8 +211,6 @@ void run_prepare(run_session *session, const run_settings *settings, kernel_list
     request.settings = hash_bytes(HASH_START, &settings->max_row_ulp, sizeof settings->max_row_ulp);
     request.settings =
         hash_bytes(request.settings, &settings->plugins.count, sizeof settings->plugins.count);
-    request.settings =
-        hash_bytes(request.settings, &settings->huge_pages, sizeof settings->huge_pages);
     machine_read(&session->machine);
     session->worker = worker_start(settings->plugins.words, settings->plugins.count, kernels);
     if (kernels->left_out[0])
@@ -235,7 +233,6 @@ void run_prepare(run_session *session, const run_settings *settings, kernel_list
     };
     session->judge = judge_create(worker_runner(session->worker), &judging);
     session->cpu = session_last_cpu();
-    session->huge_pages = settings->huge_pages;
     session->deadline_seconds = settings->deadline;
 }
 
@@ -316,8 +313,6 @@ static const cli_option options[] = {
     {"max-row-ulp", "X", "a case with a larger error fails, even within a proven bound",
      OPTION_REAL, offsetof(run_options, run.max_row_ulp)},
     DEADLINE_OPTION(run_options, run.deadline, 10),
-    {"huge-pages", NULL, "ask for transparent huge pages for timed buffers", OPTION_FLAG,
-     offsetof(run_options, run.huge_pages)},
     STORE_OPTION(run_options, run.database),
     {"out", "DIR", "folder of the charts and the page (default: results/charts)", OPTION_TEXT,
      offsetof(run_options, out)},

@@ -18,7 +18,7 @@ typedef struct run_settings {
     word_list plugins;
     const char *database;
     double max_row_ulp, deadline;
-    bool allow_missing, resume, huge_pages;
+    bool allow_missing, resume;
 } run_settings;
 
 /* Reads the machine, starts the worker, makes the plan. */

@@ -23,7 +23,6 @@ typedef struct run_session {
     int64_t run;
     bool resumed;
     unsigned next_process; /* numbers the timing processes of the run */
-    bool huge_pages;
     double deadline_seconds;
     int cpu; /* to which timed workers are pinned; -1: none */
     machine_facts machine;

@@ -288,7 +288,6 @@ static bool try_process(timed_round *timing, unsigned process, process_failure *
     /* The order that begins the group, with its tensors in the arena; `end` is where expected outputs go. */
     const run_session *session = timing->session;
     begin = timed_group_order(timing->group, &session->machine);
-    begin.huge_pages = session->huge_pages;
     begin.cpu = session->cpu;
     begin.repetitions = timing->group->repetitions;
     begin.min_seconds = timing->group->min_seconds;

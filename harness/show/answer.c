@@ -534,7 +534,7 @@ static void add_speed(const run_answer *answer, const answer_row *row, text_buff
         add_listed(level ? "about" : times, count++, peers, out);
         clean_format(out, FORM_LINE, "%s as fast as %s", level ? "" : " times", peer->label);
     }
-    if (peers == 0 && row == answer->fastest)
+    if (peers == 0 && row == answer->fastest && answer->ranking.count > 1)
         text_add(out, ", the fastest kernel");
     else if (peers == 0 && row == answer->recommended &&
              answer->maybe_fastest_count[OF_CALLABLE] <= 1)

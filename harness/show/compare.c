@@ -137,7 +137,8 @@ void pair_compare(arena *memory, comparison_pair *pair, const judged_side sides[
     /* How much the error grew: infinitely where the new side has no right figure; not at all where no kernel of the
      * type is right. */
     const bool wrong = (is_failure(now) && !is_failure(old)) || new->mismatches > base->mismatches;
-    const bool limited = verdict_is_limit(now->kind) || (!wrong && isnan(new->row_ulp_max));
+    const bool limited = (verdict_is_limit(now->kind) && verdict_is_limit(old->kind)) ||
+                         (!wrong && isnan(new->row_ulp_max));
     const double growth = limited ? -1
                           : wrong ? INFINITY
                                   : new->row_ulp_max / fmax(base->row_ulp_max, 0.5);

@@ -292,11 +292,13 @@ static const char *figure_words(arena *memory, double figure)
     return arena_format(memory, "%s", number_short(figure, shown));
 }
 
-/* The largest row ULP of a side, which says nothing where its kernel crashed or broke its contract. */
+/* The largest row ULP of a side; "NaN": a wrong NaN or infinity. */
 static const char *error_words(arena *memory, const compared_side *side)
 {
     if (verdict_exit_code(&side->verdict) == EXIT_CODE_KERNEL_FAILED)
         return "fail";
+    if (side->metrics.mismatches > 0)
+        return "NaN";
     return figure_words(memory, side->metrics.elements ? side->metrics.row_ulp_max : NAN);
 }
 
@@ -487,6 +489,8 @@ static void add_remarks(text_buffer *out, arena *memory, const run_comparison *c
         add_list(out, memory, comparison, bullet, "missing", &missing, MOST_ROWS);
     add_list(out, memory, comparison, bullet, "not compared", &lone, MOST_REMARKS);
     add_list(out, memory, comparison, bullet, "note", &comparison->remarks, MOST_REMARKS);
+    if (comparison_exit_code(comparison) == EXIT_CODE_INCONCLUSIVE)
+        text_format(out, "%sto decide: run --processes 15, or duet --time 120\n", bullet);
     word_list_free(&missing);
     word_list_free(&lone);
 }

@@ -315,8 +315,16 @@ static void add_pass(const run_answer *answer, const answer_row *row, text_buffe
     if (all->limited)
         text_format(out, "; %zu %s type-limited (kernels of %s may lose every digit there)",
                     all->limited, all->limited == 1 ? "is" : "are", dtype_name(answer->dtype));
-    if (loses)
-        text_add(out, ", not only in edge cases");
+    if (loses) {
+        stored_table lost =
+            store_ask(answer->view->store,
+                      "SELECT group_concat(DISTINCT input) AS inputs FROM judged WHERE run = ?1 "
+                      "AND kernel = ?2 AND type_limited AND NOT edge_case",
+                      "is", answer->view->run.id, row->kernel);
+        clean_format(out, FORM_LINE, ", not only in edge cases: %s",
+                     table_text(&lost, 0, "inputs"));
+        stored_table_free(&lost);
+    }
     if (ordinary->judged)
         text_format(out, "; at most %s row ULP on ordinary rows",
                     answer_error_words(answer, ordinary, number));
@@ -395,8 +403,7 @@ static void add_noise(const short_table *table, text_buffer *out)
             "15, or see lnbench doctor.\n",
             wide, speeds, 100 * SPEED_NOISY);
     else if (speeds > 0 && table->answer->maybe_fastest_count[OF_ALL] <= 1)
-        text_format(out, "Little noise: every speed above is known within ±%.1f %% of it.\n",
-                    100 * widest);
+        text_format(out, "Little noise: the speeds above are within ±%.1f %%.\n", 100 * widest);
 }
 
 void result_noise(const run_answer *answer, text_buffer *out)

@@ -213,7 +213,7 @@ void store_drop_unfinished(result_store *store, int64_t run)
     "SELECT id, started, plan, plan_hash, command_line, seed, state, "                             \
     "coalesce(runs.cases, " COUNT_CASES ") AS cases, "                                             \
     "coalesce(runs.repetitions, " COUNT_REPETITIONS ") AS repetitions, "                           \
-    "coalesce(requested, 0) AS requested, "                                                        \
+    "coalesce(requested, 0) AS requested, imported, "                                              \
     "coalesce(unsupported, " COUNT_UNSUPPORTED ") AS unsupported, "                                \
     "coalesce(missing, " COUNT_MISSING ") AS missing FROM runs "
 static const record_field run_fields[] = {
@@ -223,6 +223,7 @@ static const record_field run_fields[] = {
     FIELD(TEXT, stored_run, plan_hash),
     FIELD(TEXT, stored_run, command_line),
     FIELD(COUNT, stored_run, seed),
+    FIELD(COUNT, stored_run, imported),
     WORD_FIELD(stored_run, state, run_state_names),
     FIELD(COUNT, stored_run, cases),
     FIELD(COUNT, stored_run, repetitions),
@@ -258,11 +259,13 @@ int64_t store_find_unfinished(result_store *store, const char *plan_hash)
 
 int64_t store_latest_run(result_store *store)
 {
-    const int64_t run = store_number(
-        store,
-        "SELECT coalesce((SELECT id FROM runs WHERE plan <> 'choose' AND EXISTS (SELECT 1 FROM "
-        "cells WHERE run = runs.id) ORDER BY id DESC LIMIT 1), (SELECT max(run) FROM cells))",
-        "");
+    const int64_t run =
+        store_number(store,
+                     "SELECT coalesce((SELECT id FROM runs WHERE plan <> 'choose' AND NOT imported "
+                     "AND EXISTS (SELECT 1 FROM "
+                     "cells WHERE run = runs.id) ORDER BY id DESC LIMIT 1), (SELECT max(run) FROM "
+                     "cells))",
+                     "");
     if (run == 0)
         die(EXIT_CODE_ENVIRONMENT, "%s: holds no run yet: lnbench run makes one", store->path);
     return run;

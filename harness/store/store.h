@@ -57,7 +57,7 @@ typedef struct stored_run {
     char plan[16];
     char plan_hash[65];
     char command_line[512];
-    uint64_t seed;
+    uint64_t seed, imported; /* imported: 1 where another store measured it */
     run_state state;
     size_t cases, repetitions; /* cases with a result */
     run_counts counts;

@@ -175,7 +175,6 @@ typedef struct work_order {
     double chance;      /* probability that a row's bound fails; 0: proven bounds */
     cache_state cache;
     size_t rotated_bytes; /* cold: x and y fill at least this; in place: copies of x at most this */
-    bool huge_pages;
     int cpu;              /* pin to this CPU, further threads to others; -1: do not pin */
     unsigned threads;     /* of one call; 0 is 1 */
     unsigned again;       /* judging: further calls, which must give the same bits */

@@ -95,7 +95,8 @@ class Report:
         """The verdict with its reason: "fail (input-modified: wrote to its input x)"."""
         if self.passed:
             limited = sum(one.verdict == "type-limited" for one in self.cases)
-            return f"pass, type-limited in {limited} of {len(self.cases)} checks" if limited else "pass"
+            wrong = sum(one.metrics.get("mismatches", 0) > 0 for one in self.cases)
+            return "pass" + f", type-limited in {limited} of {len(self.cases)} checks (NaN in {wrong})" * bool(limited)
         return self.worst_case.says() if self.worst_case else "not judged"
 
     def to_dict(self) -> dict:
@@ -123,7 +124,7 @@ class Report:
             lines.append(f"function  {self.function.says()}")
         if row_case and row_case.worst:
             figures = row_case.metrics
-            lines.append(f"worst     {row_case.name}, row {row_case.worst.number} of {row_case.rows} x {row_case.hidden}, "
+            lines.append(f"worst     {'of the others: ' * ('limited' in self.says())}{row_case.name}, row {row_case.worst.number} of {row_case.rows} x {row_case.hidden}, "
                          f"column {int(figures['worst_column'])}: {figures['worst_computed']!r}, exactly "
                          f"{figures['worst_exact']!r} (row ULP {figures['row_ulp_max']:.3g})")
         if self.facts:

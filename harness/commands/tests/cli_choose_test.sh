@@ -40,7 +40,7 @@ check "stored: says when and where" has out '^measured at 20[0-9-]*T[0-9:]*Z on 
 refused "another shape" 7 'no run timed 3x64' choose --shape 3x64 --stored "${few[@]}"
 refused "another cache" 7 'no run timed 4x64 f32, torch, cold cache' choose --shape 4x64 --cache cold --stored --db c.db
 refused "other kernels" 7 'no run timed .*, of these kernels' choose --shape 4x64 --kernels 'welford*' --stored --db c.db
-refused "two_pass is type-limited on edge cases" 5 'no kernel meets the budget; the most accurate: ' choose --shape 4x64 --stored --json --max-row-ulp 0.01 --kappa 1 "${few[@]}"
+refused "two_pass is type-limited on edge cases" 5 'no kernel meets the budget; the most accurate, ' choose --shape 4x64 --stored --json --max-row-ulp 0.01 --kappa 1 "${few[@]}"
 check "then the most accurate is named" is "$(value 0.answer out)" 'most accurate'
 accepted "runs so far" 0 list runs --db c.db
 check "one run" lines out 2

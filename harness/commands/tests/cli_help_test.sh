@@ -51,8 +51,7 @@ proposes "no word of a flag's help" "" lnbench run --json t
 proposes "nothing for a number, so bash takes files" "" lnbench run --seed 1
 
 # The four formats of every table that needs no run.
-for command in "list models" "list kernels" "list inputs" "list conventions" \
-    "list plugins"; do
+for command in "list models" "list kernels" "list inputs" "list conventions"; do
     # shellcheck disable=SC2086 # two words
     formats "$command" $command
     # shellcheck disable=SC2086

@@ -193,7 +193,7 @@ with tempfile.TemporaryDirectory() as folder:
         for words in (["report", "--no-charts", "--all", *db], ["list", "runs", *db], ["history", "--all", *db],
                       ["history", "--measure", "row_ulp_max", "--all", *db], ["compare", "1", "2", "--all", *db],
                       ["choose", "--shape", "4x64", "--stored", "--allow-missing", "--db", "own.db"], ["report", "--verify", "--sample", "1", *db],
-                      ["list", "kernels", *plugin], ["list", "plugins", *plugin],
+                      ["list", "kernels", *plugin],
                       ["run", *small, *plugin, "--kernels", loud, "--only", "accuracy", "--conformance", "no", "--all", "--db", "p.db"],
                       ["report", "--no-charts", "--all", "--run", "1", "--db", "p.db"]):
             run([*words, "--format", form], form)

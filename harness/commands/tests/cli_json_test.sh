@@ -3,7 +3,7 @@
 # What is printed with --json, and the tables that stand for it.
 . "$(dirname "$0")/cli_common.sh" "$@"
 
-for what in kernels models plugins; do
+for what in kernels models; do
     accepted "list $what" 0 list "$what"
     rows=$(($(sed '/^$/,$d' out | wc -l) - 1)) # the columns are explained below
     accepted "list $what --json" 0 list "$what" --json

@@ -31,7 +31,7 @@ if ! compgen -G "$libraries/peers/*.so" >/dev/null; then
     exit 77
 fi
 
-accepted "list plugins" 0 list plugins
+accepted "list kernels" 0 list kernels
 peers=()
 patterns=() # of the peers that are there, and their types: what no kernel has is refused
 types=f32
@@ -39,24 +39,24 @@ if [ -e "$libraries/peers/onednn.so" ]; then
     peers+=(onednn_f32 onednn_call_f32 onednn_bf16_param_f32)
     patterns+=('onednn*')
     types=f32,bf16
-    check "oneDNN's version" has out '^onednn +3 +oneDNN (2\.[0-9.]+ \(20[0-9]+\)|3\.[0-9.]+) '
+    check "oneDNN's version" has out '^onednn_f32 .* oneDNN (2\.[0-9.]+ \(20[0-9]+\)|3\.[0-9.]+) '
 fi
 if [ -e "$libraries/peers/pytorch.so" ]; then
     peers+=(pytorch_f32 pytorch_f64 pytorch_bf16)
     patterns+=('pytorch*')
     types=f32,f64,bf16
-    check "PyTorch's version" has out '^pytorch +[0-9]+ +PyTorch (1\.[0-9.]+ \(20[0-9]+\)|2\.[0-9.]+) '
+    check "PyTorch's version" has out '^pytorch_f32 .* PyTorch (1\.[0-9.]+ \(20[0-9]+\)|2\.[0-9.]+) '
 fi
 if [ -e "$libraries/peers/xsmm.so" ]; then
     peers+=(libxsmm_f32)
     patterns+=('libxsmm*')
-    check "libxsmm's version" has out '^libxsmm +1 +libxsmm 2\.[0-9.]+ '
+    check "libxsmm's version" has out '^libxsmm_f32 .* libxsmm 2\.[0-9.]+ '
 fi
 if [ -e "$libraries/peers/zendnn.so" ]; then
     peers+=(zendnn_f32 zendnn_bf16_param_f32)
     patterns+=('zendnn*')
     [ $types != f32 ] || types=f32,bf16
-    check "ZenDNN's version" has out '^zendnn +2 +ZenDNN 6\.[0-9.]+ '
+    check "ZenDNN's version" has out '^zendnn_f32 .* ZenDNN 6\.[0-9.]+ '
 fi
 check "a peer is there" test "${#peers[@]}" -gt 0
 all=$(IFS=, && echo "${patterns[*]}")

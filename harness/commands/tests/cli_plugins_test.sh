@@ -29,14 +29,14 @@ bad 5 6 'bad_plugin_5.so: fail \(crashed: SIGABRT\) at load'
 bad 18 6 'fail \(crashed: exited with status 3: no licence found\) at load'
 # What a kernel prints goes to /dev/null, else this one crashes (6): a plugin's words are kept while it is loaded alone.
 accepted "a kernel that prints" 5 eval --x x.npy --convention tinyllm --kernel fine --plugin "$libraries/bad_plugin_19.so"
-refused "no such plugin" 7 'nowhere.so: No such file' list plugins --plugin nowhere.so
+refused "no such plugin" 7 'nowhere.so: No such file' list kernels --plugin nowhere.so
 echo text >text.so
-refused "no library" 7 'text.so' list plugins --plugin text.so
-refused "a plugin twice" 2 'example is in both' list plugins \
+refused "no library" 7 'text.so' list kernels --plugin text.so
+refused "a plugin twice" 2 'example is in both' list kernels \
     --plugin "$libraries/example_plugin.so" --plugin "$libraries/example_plugin.so"
 
-accepted "the example: list" 0 list plugins --plugin "$libraries/example_plugin.so"
-check "the example is named" has out '^example +1 '
+accepted "the example: list" 0 list kernels --plugin "$libraries/example_plugin.so"
+check "the example is named" has out '^example .* example +yes'
 accepted "the example: run" 0 run --plan quick --conformance no --db e.db --no-charts --plugin "$libraries/example_plugin.so" \
     --kernels example --shapes 4x64 --conventions torch,zscore,torch-nobias --inputs normal \
     --processes 1 --repetitions 2

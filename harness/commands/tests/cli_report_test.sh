@@ -237,7 +237,7 @@ if command -v gnuplot >/dev/null; then
 else
     echo "not checked: a forged page (gnuplot is not installed)"
 fi
-refused "a page of before" 7 'does not hold its run' report --verify <(sed '/id="run"/,$d' page/index.html)
+refused "a page of before" 7 'lacks its run' report --verify <(sed '/id="run"/,$d' page/index.html)
 refused "a file without --verify" 2 'only report --verify takes a file' report page/index.html
 
 finish

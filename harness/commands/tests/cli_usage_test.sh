@@ -35,7 +35,7 @@ options_of() {
     check "$subcommand --help: its options" is "$listed" "$(printf '%s\n' "$@" --help | sort | tr '\n' ' ')"
 }
 options_of run --plan --operation --kernels --conventions --dtypes --shapes --inputs --cache --time-on --threads --only --conformance --allow-missing \
-    --plugin --seed --processes --repetitions --max-row-ulp --deadline --huge-pages --db --out \
+    --plugin --seed --processes --repetitions --max-row-ulp --deadline --db --out \
     --no-charts --resume --dry-run --all --format --json
 options_of list --plugin --operation --db --format --json
 options_of eval --x --residual --gamma --beta --dy --dx --dgamma --dbeta --conventions --kernels --reference --y --out --inputs \

@@ -114,9 +114,6 @@ static void check(char *kind, json_t *whole)
         else if (strcmp(kind, "models") == 0)
             wrong |=
                 json_unpack_ex(part, &why, JSON_VALIDATE_ONLY, "{s:i, s:s}", "hidden", "source");
-        else if (strcmp(kind, "plugins") == 0)
-            wrong |= json_unpack_ex(part, &why, JSON_VALIDATE_ONLY, "{s:s, s:i, s:s}", "name",
-                                    "kernels", "object_hash");
         else
             wrong |= json_unpack_ex(part, &why, JSON_VALIDATE_ONLY, "{s:s, s:s, s:s}", "grade",
                                     "what", "remedy");

@@ -316,11 +316,6 @@ void worker_time_begin(const work_order *order)
         (!group.in_place &&
          !guard_create(&group.y, "y", bytes, GUARD_TIMED, order->y_offset % PAGE, false)))
         worker_out_of_memory(bytes);
-    if (order->huge_pages) {
-        madvise(group.x.map + PAGE, group.x.map_size - 2 * PAGE, MADV_HUGEPAGE);
-        if (!group.in_place)
-            madvise(group.y.map + PAGE, group.y.map_size - 2 * PAGE, MADV_HUGEPAGE);
-    }
     make_tensors(order);
 }
 
