@@ -105,8 +105,8 @@ void store_count_requested(result_store *store, int64_t run);
 void store_end_run(result_store *store, int64_t run, run_state state);
 /* The latest run with this plan hash that is not complete or misses cases; 0: there is none. */
 int64_t store_find_unfinished(result_store *store, const char *plan_hash);
-/* The latest run of `lnbench run`, else of `lnbench choose`, in any state with at least one case, perhaps only
- * requested. Ends the program (7) where there is none. */
+/* The latest run of `lnbench run` that was measured into this store, in any state with at least one case, perhaps
+ * only requested; if there is none, the latest of all. Ends the program (7) where there is none. */
 int64_t store_latest_run(result_store *store);
 
 /* Its descriptor, as `list kernels --json` shows it, which is taken over. */
