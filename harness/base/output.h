@@ -74,9 +74,8 @@ void output_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void output_json(const output_file *output, json_t *json);
 
 /* Progress on standard error: on a terminal a bar with the current step and the time left, redrawn at most
- * ten times a second; elsewhere a line every ten seconds. The time left follows from the speed so far,
- * and never rises: if the rest is slower than estimated, it stands still, and below a second
- * it is not shown. */
+ * ten times a second; elsewhere a line every ten seconds. The time left follows from the speed so far, and never
+ * rises: while the estimate is over 1.2 times the last one shown, or below a second, no time is shown. */
 
 typedef struct progress_bar {
     bool shown, terminal;
@@ -86,7 +85,7 @@ typedef struct progress_bar {
 
 void progress_begin(progress_bar *progress, double total_seconds);
 void progress_step(progress_bar *progress, double seconds, const char *what);
-/* The time left at a moment of seconds_now(), which never rises; 0: not known, or nothing. */
+/* Returns the seconds left at the time `now` of seconds_now(); 0: none should be shown. */
 double progress_left(progress_bar *progress, double now);
 void progress_end(progress_bar *progress); /* clears the line */
 
