@@ -392,15 +392,6 @@ void shape_parse(const char *text, size_t *rows, size_t *hidden)
 
 /* ---- cells ---- */
 
-/* A spreadsheet takes text that begins so for a formula (OWASP, "CSV Injection"); a quote makes it
- * text. A number stays one. */
-static bool is_formula(const char *cell)
-{
-    char *end;
-    number_read(cell, &end);
-    return *cell && strchr("=+-@\t\r", *cell) && strcmp(cell, "-") != 0 && (*end || end == cell);
-}
-
 /* What stands for a byte in a form, NULL where it stands for itself. */
 static const char *escape_of(text_form form, const char *at)
 {
@@ -444,10 +435,8 @@ static const char *escape_of(text_form form, const char *at)
 
 void clean_add(text_buffer *out, text_form form, const char *foreign)
 {
-    bool cell = form == FORM_TSV || form == FORM_CSV;
     bool quoted = form == FORM_CSV && strpbrk(foreign, ",\"\n");
     text_add(out, quoted ? "\"" : form == FORM_GNUPLOT && !*foreign ? "-" : "");
-    text_add(out, cell && is_formula(foreign) ? "'" : "");
     for (const char *at = foreign; *at;) {
         text_letter letter = text_letter_at(at);
         const char *escape = letter.length == 1 ? escape_of(form, at) : NULL;

@@ -109,8 +109,8 @@ typedef enum text_form {
     FORM_MARKDOWN_CODE,   /* text between backticks in a cell of a table */
     FORM_PAGE,            /* a text of the page (show/report.c) */
     FORM_MARKUP,          /* text or an attribute of HTML and XML */
-    FORM_TSV,             /* a cell: \t, \n, \r and \\ for what would end it; no formula */
-    FORM_CSV,             /* a cell as in RFC 4180; no formula */
+    FORM_TSV,             /* a cell: \t, \n, \r and \\ for what would end it */
+    FORM_CSV,             /* a cell as in RFC 4180 */
     FORM_GNUPLOT,         /* a cell of a table that gnuplot reads; "-" for none */
     FORM_GITHUB,          /* the message of a workflow command */
     FORM_GITHUB_PROPERTY, /* title= of one */

@@ -1,4 +1,4 @@
-/* Text from outside is cleaned before it is printed: it holds nothing that a terminal obeys or a spreadsheet computes. */
+/* Text from outside is cleaned before it is printed: it holds nothing that a terminal obeys. */
 #include "base/text.h"
 #include "base/output.h"
 #include "test.h"
@@ -42,11 +42,7 @@ TEST(each_form_has_its_own_orders)
         {FORM_PAGE, "`a` [b](c) **d** <e>", "\\`a\\` \\[b\\](c) \\*\\*d\\*\\* <e>"},
         {FORM_MARKUP, "</a> \"&' ]]>", "&lt;/a&gt; &quot;&amp;&#39; ]]&gt;"},
         {FORM_TSV, "a\tb\\\r\n", "a\\tb\\\\\\r\\n"},
-        {FORM_TSV, "=1+1", "'=1+1"},
         {FORM_CSV, "a,\"b\"\r\n", "\"a,\"\"b\"\" \n\""},
-        {FORM_CSV, "-2+3", "'-2+3"},
-        {FORM_CSV, "-2.5", "-2.5"},
-        {FORM_CSV, "\t=1", "'\t=1"},
         {FORM_GNUPLOT, "`date` \"a\" '\\ \xc3\xa9", "?date? ?a? ?? \xc3\xa9"},
         {FORM_GNUPLOT, "]]>", "] ]>"},
         {FORM_GNUPLOT, "", "-"},
