@@ -492,16 +492,16 @@ const cli_command command_choose = {
     .example = "choose --shapes 512x4096 --dtypes bf16",
     .summary = "Names the fastest call of the library, or plugin, within an error budget.",
     .details =
-        "Measures the shapes as lnbench run --shapes does, with fewer conformance tests and\n"
-        "one convention (10 to 20 s a shape), and stores the run. The answer names the\n"
-        "recommended call and, in brackets, the kernel behind it. If that call is not proven,\n"
-        "the fastest proven call follows. The last line has the fastest kernel, its gain and\n"
-        "where it fails. --stored answers from the latest run that timed the shape,\n"
-        "and says when and on which machine that was.\n"
-        "Exit code: 0 fine; 2 usage; 3 the speeds are too noisy to say which kernel is\n"
-        "fastest (the most accurate candidate is recommended); 5 no kernel is within the\n"
-        "budget (the most accurate is named); 6 a kernel hung too often; 7 a file or the\n"
-        "environment failed, or a case has no result; 130 interrupted.",
+        "Measures the shapes as lnbench run --shapes does, with fewer conformance tests and one\n"
+        "convention (10 to 20 s a shape), and stores the run. The answer names the recommended\n"
+        "call and, in brackets, the kernel behind it. If that call is not proven, the fastest\n"
+        "proven call follows. `Fastest at any error` names the fastest kernel and says why it is\n"
+        "not recommended. --stored answers from the latest run that timed the shape, and says\n"
+        "when and on which machine that was.\n"
+        "Exit code 0: fine; 2: usage; 3: the speeds are too noisy to say which kernel is fastest\n"
+        "(the most accurate candidate is recommended); 5: no kernel is within the budget (the\n"
+        "most accurate is named); 6: a kernel hung too often; 7: a file or the environment\n"
+        "failed, or a case has no result; 130: interrupted.",
     OPTIONS(options),
     DEFAULTS(choose_options,
              .run = {.request = {.name = "quick",

@@ -30,7 +30,7 @@ typedef struct comparison_options {
          offsetof(type, member.only)},                                                             \
         {"format", OUTPUT_FORMATS_CI, "of standard output (default: text)", OPTION_TEXT,           \
          offsetof(type, member.format)},                                                           \
-        {"all", NULL, "show unchanged pairs too", OPTION_FLAG, offsetof(type, member.all)},        \
+        {"all", NULL, "show every pair", OPTION_FLAG, offsetof(type, member.all)},                 \
         ALLOW_LOST_OPTION(type, member.allow_missing),                                             \
         {"also", "FORMAT=FILE", "write this format to FILE too; may be given again", OPTION_RAW,   \
          offsetof(type, member.also)},                                                             \
@@ -159,14 +159,14 @@ const cli_command command_compare = {
     .example = "compare previous latest",
     .summary = "Compares two runs: what became slower or less accurate, and how sure that is.",
     .details =
-        "BASE and NEW are each a run's number, latest (the newest of lnbench run), previous\n"
-        "(the one before it with the same request and machine), the first digits of a commit,\n"
-        "an exported file (run.db, run.db.xz) or a page. Each run needs at least 5 processes\n"
-        "(lnbench run --processes 5). A change below the noise that\n"
-        "lnbench doctor --noise stored for the machine does not count.\n"
-        "Exit code: 0 fine; 1 a kernel is slower; 2 usage; 3 inconclusive; 4 NEW lacks a case\n"
-        "that BASE has, or the runs are not comparable (another CPU, compiler, flags or plan);\n"
-        "5 an accuracy violation (--accuracy); 6 a kernel of NEW failed; 7 a file cannot be read.",
+        "BASE and NEW are each a run's number, latest (the newest of lnbench run), previous (the\n"
+        "one before it with the same request and machine), the first digits of a commit, an\n"
+        "exported file (run.db, run.db.xz) or a page. Speeds need at least 5 processes in each\n"
+        "run (lnbench run --processes 5). A change below the machine's noise does not count\n"
+        "(lnbench doctor --noise).\n"
+        "Exit code 0: fine; 1: a kernel is slower; 2: usage; 3: inconclusive; 4: NEW lacks a case\n"
+        "that BASE has, or the runs are not comparable (another CPU, compiler, flags or plan); 5:\n"
+        "an accuracy violation (--accuracy); 6: a kernel of NEW failed; 7: a file cannot be read.",
     OPTIONS(compare_table),
     .most_operands = SIDES,
     DEFAULTS(compare_options, .shown = COMPARISON_DEFAULTS),
@@ -246,10 +246,10 @@ const cli_command command_duet = {
     .summary = "Times two builds of a kernel library (or plugins) in one process, in alternation:\n"
                "what became slower or faster, and whether any bit changed.",
     .details =
-        "Exit code: 0 fine; 1 a kernel is slower, confirmed; 2 usage; 3 inconclusive; 4 NEW\n"
-        "lacks a case that OLD has, or nothing can be compared; 5 an accuracy violation "
-        "(--accuracy);\n"
-        "6 a kernel of NEW failed; 7 a file or the environment failed; 130 interrupted.",
+        "Exit code 0: fine; 1: a kernel is slower, confirmed; 2: usage; 3: inconclusive; 4: NEW\n"
+        "lacks a case that OLD has, or nothing can be compared; 5: an accuracy violation\n"
+        "(--accuracy); 6: a kernel of NEW failed; 7: a file or the environment failed; 130:\n"
+        "interrupted.",
     OPTIONS(duet_table),
     DEFAULTS(duet_options, .request = {.name = "quick", .seed = 1}, .shown = COMPARISON_DEFAULTS,
              .seconds = 30, .deadline = 10),

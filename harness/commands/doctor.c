@@ -334,9 +334,9 @@ const cli_command command_doctor = {
     .example = "doctor --facts",
     .summary = "Says how far timings on this machine can be trusted, and what to do about it. It\n"
                "times the same work again and again for half a second.",
-    .details = "Exit code: 0 fine, or warnings only; 2 usage; 3 timings here cannot be trusted\n"
-               "(repeated work differs by over 10 %, or other work uses the CPU); 7 the store is\n"
-               "damaged; 130 interrupted (--noise then stores nothing).",
+    .details = "Exit code 0: fine, or warnings only; 2: usage; 3: timings here cannot be trusted\n"
+               "(repeated work differs by over 10 %, or other work uses the CPU); 7: the store is\n"
+               "damaged; 130: interrupted (--noise then stores nothing).",
     OPTIONS(options),
     .size = sizeof(doctor_options),
     .body = doctor,

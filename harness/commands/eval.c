@@ -350,7 +350,7 @@ static void print_table(const eval_shown *shown, const output_file *out)
                          : usable == USABLE_NO ? "no: it fails, or a row has no correct digit"
                                                : "not known: nothing was judged"));
     relation_print(rows, out);
-    output_line(out, "ulp_...: in ULP of each element; row_ulp_...: of the row's largest output");
+    output_line(out, "ulp_...: in ulps of the element; row_ulp_...: of |gamma| max|xhat| + |beta|");
 }
 
 /* The result, with the class of a kernel that ran, and with what made a wrong output that was given. */
@@ -627,12 +627,12 @@ const cli_command command_eval = {
     .summary = "Runs a kernel, or the reference, on your tensors and prints every error metric.",
     .details =
         "FILE is FILE.npy, FILE.npz:NAME or FILE.safetensors:NAME, of f4, f8, f2 or bf16\n"
-        "(docs/inputs.md). An output of your own (--y), or of a plugin without a proven\n"
-        "bound, fails if no order of summation explains its error, or if the error exceeds\n"
-        "the one of --max-row-ulp (docs/conformance.md). For a wrong output, `function` names the\n"
-        "function that made it, as lnbench fingerprint does.\n"
-        "Exit code: 0 fine; 2 usage; 3 the output cannot be judged; 5 the output is wrong; 6\n"
-        "the kernel failed; 7 a file or the environment failed, or the kernel cannot run here.",
+        "(docs/inputs.md). An output of your own (--y), or of a plugin without a proven bound,\n"
+        "fails if no order of summation explains its error, or if it is above --max-row-ulp\n"
+        "(docs/conformance.md). For a wrong output, `function` names what made it,\n"
+        "as lnbench fingerprint does.\n"
+        "Exit code 0: fine; 2: usage; 3: the output cannot be judged; 5: the output is wrong; 6:\n"
+        "the kernel failed; 7: a file or the environment failed, or the kernel cannot run here.",
     OPTIONS(eval_table),
     DEFAULTS(eval_options, .shape = "18x768", .seed = 1, .max_row_ulp = INFINITY, .deadline = 60),
     .body = run_eval,
@@ -829,13 +829,13 @@ const cli_command command_fingerprint = {
     .example = "fingerprint --x x.npy --y y.npy",
     .summary =
         "Finds the function that made an output: LayerNorm or RMSNorm under every convention.",
-    .details = "FILE is FILE.npy, FILE.npz:NAME or FILE.safetensors:NAME, of f4, f8, f2 or bf16\n"
-               "(docs/inputs.md). Other axes, other uses of gamma and beta, and other places to\n"
-               "round are tried too. The answer is one function, several, or none. A candidate\n"
-               "that may have made y is never excluded; candidates have an eps of at most 1/64\n"
-               "(docs/conventions.md).\n"
-               "Exit code: 0 one function; 2 usage; 3 several explain y; 5 none does; 7 a file\n"
-               "cannot be read.",
+    .details =
+        "FILE is FILE.npy, FILE.npz:NAME or FILE.safetensors:NAME, of f4, f8, f2 or bf16\n"
+        "(docs/inputs.md). Other axes, other uses of gamma and beta, and other places to round\n"
+        "are tried too. The answer is one function, several, or none. A candidate that may have\n"
+        "made y is never excluded; candidates have an eps of at most 1/64 (docs/conventions.md).\n"
+        "Exit code 0: one function; 2: usage; 3: several functions explain y; 5: none does; 7: a\n"
+        "file cannot be read.",
     OPTIONS(fingerprint_table),
     DEFAULTS(fingerprint_options, .digits = NOT_GIVEN, .x_digits = NOT_GIVEN),
     .body = find_and_print,

@@ -41,7 +41,7 @@ static exit_code export_run(void *context, const cli_call *call)
 }
 
 static const cli_option export_table[] = {
-    {"format", "db" EXPORT_NAMES, "default: json (Google Benchmark's); smaller: a GitHub Action's",
+    {"format", "db" EXPORT_NAMES, "default: json of Google Benchmark; smaller: for GitHub charts",
      OPTION_TEXT, offsetof(export_options, format)},
     {"run", "N", "the run (default: the latest of lnbench run; see list runs)", OPTION_COUNT,
      offsetof(export_options, run)},
@@ -111,7 +111,7 @@ const cli_command command_import = {
         "Copies runs into the store: exported ones (run.db, run.db.xz), those in a page, or\n"
         "all of another store. A run that is there already is left out.",
     .details =
-        "Exit code: 0 fine, also if every run was there already; 2 usage; 7 a file or the store\n"
+        "Exit code 0: fine, also if every run was there already; 2: usage; 7: a file or the store\n"
         "cannot be used. A bad file and those after it are not imported.",
     OPTIONS(import_table),
     .most_operands = 4096,

@@ -369,10 +369,10 @@ const cli_command command_history = {
     .example = "history --kernels 'library*' --out charts",
     .summary = "Shows a measure over the stored runs and where it changed (E-divisive, 5 %).",
     .details =
-        "Runs of different machines are never mixed. Text and Markdown have a line for each\n"
-        "case; TSV, CSV and JSON have a line for each run of a case.\n"
-        "Exit code: 0 fine; 2 usage; 7 there is no run or no such case,\n"
-        "or a file cannot be used.",
+        "Runs of different machines are never mixed. Text and Markdown have a line for each case;\n"
+        "TSV, CSV and JSON have a line for each run of a case.\n"
+        "Exit code 0: fine; 2: usage; 7: there is no run or no such case, or a file cannot be\n"
+        "used.",
     OPTIONS(options),
     DEFAULTS(history_options, .measure = "copy_ratio"),
     .body = history,

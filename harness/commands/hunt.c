@@ -181,12 +181,11 @@ const cli_command command_hunt = {
     .summary = "Searches for the rows on which a kernel is worst.",
     .details =
         "The search is hill climbing over the bits of a row, from rows of each input family in\n"
-        "turn. The file is written after each climb, and on Ctrl-C. lnbench replay FILE runs\n"
-        "the rows again; lnbench run --inputs worst:FILE judges kernels on them. To use several\n"
-        "processes or machines, give each its own --seed and concatenate the files.\n"
-        "Exit code: 0 fine; 2 usage; 5 on some row the error exceeds the kernel's bound, or an\n"
-        "element is NaN, infinite or finite where it must not be; 6 the kernel\n"
-        "failed; 7 a file or the environment failed; 130 interrupted.",
+        "turn. The file is written after each climb, and on Ctrl-C. lnbench replay FILE runs the\n"
+        "rows again; lnbench run --inputs worst:FILE judges kernels on them.\n"
+        "Exit code 0: fine; 2: usage; 5: on some row the error exceeds the kernel's bound, or an\n"
+        "element is NaN, infinite or finite where it must not be; 6: the kernel failed; 7: a file\n"
+        "or the environment failed; 130: interrupted.",
     OPTIONS(options),
     DEFAULTS(hunt_options, .hidden = 64, .seed = 1),
     .body = run_hunt,

@@ -538,7 +538,7 @@ static const cli_option options[] = {
      offsetof(replay_options, id)},
     {"failures", NULL, "replay every failed case", OPTION_FLAG, offsetof(replay_options, failures)},
     PLUGIN_OPTION(replay_options, plugins),
-    {"max-row-ulp", "X", "repeat the run's --max-row-ulp, if any", OPTION_REAL,
+    {"max-row-ulp", "X", "the limit that the run had, if any", OPTION_REAL,
      offsetof(replay_options, max_row_ulp)},
     STORE_OPTION(replay_options, database),
     OUTPUT_OPTIONS(replay_options, printed),
@@ -553,10 +553,9 @@ const cli_command command_replay = {
                "all failures, or the rows of a file (lnbench hunt, reference/worst).",
     .details =
         "The input is generated again from its seed: all its rows, strides and addresses.\n"
-        "Exit code: 0 all reproduce (the same bits, error and verdict, whatever the verdict\n"
-        "is); 1 a result differs; 2 usage; 4 a kernel or an input is missing, or cannot run\n"
-        "here; 6 a new crash, hang or overrun; 7 a file or the environment failed; 130\n"
-        "interrupted.",
+        "Exit code 0: all reproduce (the same bits, error and verdict, whatever the verdict is);\n"
+        "1: a result differs; 2: usage; 4: a kernel or an input is missing, or cannot run here;\n"
+        "6: a new crash, hang or overrun; 7: a file or the environment failed; 130: interrupted.",
     OPTIONS(options),
     DEFAULTS(replay_options, .max_row_ulp = INFINITY),
     .most_operands = 1,

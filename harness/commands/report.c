@@ -83,10 +83,10 @@ const cli_command command_report = {
         "Nothing is timed again. --verify computes the errors of untimed cases again, on any\n"
         "machine, and compares all bits; it stores nothing. FILE is a page or an exported run\n"
         "(index.html, run.db, run.db.xz). A page must equal the one drawn from its run.\n"
-        "Exit code: 0 fine, or all errors hold; 2 usage; 3 cases are missing, the run did not\n"
-        "end, or it is too noisy to say which kernel is fastest; 4 no error could be computed\n"
-        "here; 5 an error or the page differs; 7 a file, the environment or gnuplot failed,\n"
-        "or a file was changed.",
+        "Exit code 0: fine, or all errors hold; 2: usage; 3: cases are missing, the run is\n"
+        "unfinished, or the speeds are too noisy to say which kernel is fastest; 4: no error\n"
+        "could be computed here; 5: an error or the page differs; 7: a file, the environment or\n"
+        "gnuplot failed, or a file was changed.",
     OPTIONS(options),
     .most_operands = 1,
     DEFAULTS(report_options, .out = "results/charts", .sample = UINT64_MAX),

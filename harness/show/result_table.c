@@ -268,18 +268,20 @@ static void add_legend(const short_table *table, const relation *shown, text_buf
                      "movsb (rep).\n");
     if (relation_shows(shown, place_of(table, GBPS)))
         clean_format(lines, FORM_LINE, "GB/s: at %s.\n", name);
+    if (relation_shows(shown, place_of(table, ORDINARY)))
+        text_add(lines, "ordinary: the largest error on rows of N(0,1), in row ULP.\n");
     if (relation_shows(shown, place_of(table, WORST)))
-        clean_format(lines, FORM_LINE,
-                     "ordinary, worst: largest error on N(0,1), and on all but edge and "
-                     "adversarial rows, in row ULP (ULP of about the row's largest output); NaN: "
-                     "a wrong NaN or infinity; fault: crash or overrun.\n");
+        text_add(lines, "worst: the largest error on all but edge and adversarial rows, in row ULP "
+                        "(ulps of |gamma| max|xhat| + |beta|); NaN: a wrong NaN or infinity; "
+                        "fault: crash or overrun.\n");
     if (relation_shows(shown, place_of(table, EDGE_CASES)))
         text_add(
             lines,
             "edge cases: rows that overflow, underflow or hold NaN or infinity; conventions "
             "without eps; type-limited: some correct kernels of these types lose digits there.\n");
     if (relation_shows(shown, place_of(table, DIGITS)))
-        text_add(lines, "digits: cases with a correct digit in every row / supported cases.\n");
+        text_add(lines,
+                 "digits: passed cases with a correct digit in every row / supported cases.\n");
     if (relation_shows(shown, place_of(table, REPRODUCIBLE)))
         text_add(lines, "reproducible, bit for bit: in any batch (row), on every ISA too (isa), in "
                         "the same call only (run).\n");

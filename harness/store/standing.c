@@ -223,7 +223,7 @@ const char *standing_objection(const kernel_standing *own, const case_verdict *w
         snprintf(words, OBJECTION_WORDS, "has %s", largest);
     else
         snprintf(words, OBJECTION_WORDS, "%s in %zu of %zu case%s, %s%s)",
-                 all->wrong ? "fails" : "is inaccurate", wrong, all->judged, plural(all->judged),
+                 all->wrong ? "fails" : "loses digits", wrong, all->judged, plural(all->judged),
                  !extreme_alone ? "not only edge cases ("
                  : wrong == 1   ? "an edge case (elsewhere "
                                 : "all of them edge cases (elsewhere ",
