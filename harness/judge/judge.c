@@ -1,5 +1,5 @@
-/* A judge, blocks of rows with their exact answers and with what each row may be off, and an output against a
- * block, row by row: classes, bounds, metrics, the verdict. Then gradients. */
+/* Makes blocks of rows with their exact answers and allowed errors, and compares an output with a block row by row:
+ * classes, bounds, metrics, verdict. At the end: gradients. */
 #include "base/arena.h"
 #include "base/die.h"
 #include "base/hash.h"
@@ -59,7 +59,7 @@ const char *judge_describe_counts(const ln_reference_counts *counts, char *buffe
     return buffer;
 }
 
-/* What was there before is not kept. */
+/* The contents of the outputs before are lost. */
 void judge_reserve(row_judge *judge, const judge_block *block)
 {
     arena *memory = &judge->outputs;
@@ -73,7 +73,7 @@ void judge_reserve(row_judge *judge, const judge_block *block)
     judge->by_row = arena_new(memory, judged_row, judge->rows);
     judge->bounds = arena_new(memory, ln_bound, judge->rows);
     judge->wrong_rows = arena_new(memory, bool, judge->rows);
-    for (size_t i = 0; i < ROLES_MOST; i++) { /* of any operation */
+    for (size_t i = 0; i < ROLES_MOST; i++) { /* for every operation */
         judge->given[i] = arena_new(memory, double, judge->rows);
         judge->rounded[i] = arena_new(memory, double, judge->rows);
     }
@@ -81,9 +81,9 @@ void judge_reserve(row_judge *judge, const judge_block *block)
 
 /* ---- blocks ---- */
 
-/* What each row may be off without a bound is found once, for all kernels that are judged on the block. By
- * accumulator, since no two types of sums are off alike: f32 and f64, which are the usual ones, each have a
- * place, and any other takes that of f32. */
+/* The allowed errors of each row without a bound, computed once for all kernels that are judged on the block. They
+ * depend on the accumulator: kinds[1] holds those for f64, and kinds[0] those for f32, the other usual type, or for
+ * whichever type was last used. */
 enum { KINDS = 2 };
 
 struct block_limits {
@@ -95,7 +95,7 @@ struct block_limits {
     } kinds[KINDS];
 };
 
-/* Of an empty block whose convention, types and size are those of the call. */
+/* Makes a block with the convention, types and size of a call, without inputs and answers. */
 static void block_begin(judge_block *block, const operation_call *call)
 {
     const ln_problem *problem = &call->problem;
@@ -109,7 +109,7 @@ static void block_begin(judge_block *block, const operation_call *call)
                            .operation = call->operation};
     if (__builtin_mul_overflow(block->rows, block->hidden, &elements) || elements > SIZE_MAX / 16)
         die(EXIT_CODE_USAGE, "%zu rows of %zu elements are too many", block->rows, block->hidden);
-    /* exact, rest; rounded, x, residual; gamma, beta; results; and 1 KiB for what is small. */
+    /* exact, rest; rounded, x, residual; gamma, beta; results; and 1 KiB for small members. */
     arena_expect(&block->memory,
                  elements * (sizeof(double) * (block->storage == LN_F64 ? 2 : 1) + 3 * size) +
                      2 * block->hidden * dtype_size(block->param) +
@@ -127,7 +127,7 @@ static void block_begin(judge_block *block, const operation_call *call)
     }
 }
 
-/* The end of making a block. */
+/* Computes the answers of a block that has its inputs. */
 static void block_answer(row_judge *judge, judge_block *block)
 {
     for (size_t row = 0; row < block->rows; row++) {
@@ -221,7 +221,7 @@ metrics_row judge_metrics_row(const judge_block *block, size_t row)
     };
 }
 
-/* ---- what a row may be off ---- */
+/* ---- the allowed error of a row ---- */
 
 judged_kind judged_kind_unknown(const judge_block *block)
 {
@@ -270,8 +270,8 @@ const row_limits *judge_limits(row_judge *judge, const judge_block *block, const
 
 /* ---- findings ---- */
 
-/* Keeps the gravest: what is wrong before a limit, what tells more, a wrong class before an inaccuracy, the
- * first of equals. */
+/* Keeps the most informative finding (verdict_telling()): a failure before a type limit, a wrong class before an
+ * inaccuracy, and the first of equal ones. */
 void judge_find(row_findings *findings, verdict_kind kind, const char *format, ...)
 {
     case_verdict *held = &findings->verdict, found = {.kind = kind};
@@ -307,7 +307,7 @@ void judge_rounding(const judge_block *block, const void *y, row_findings *findi
 
 /* ---- a wrong row in words ---- */
 
-/* A row that is wrong, and what is to be said of it. */
+/* A wrong row and its description. */
 typedef struct wrong_row {
     row_judge *judge;
     const judge_block *block;
@@ -316,14 +316,14 @@ typedef struct wrong_row {
     const row_limits *limits;
     metrics_row judged;
     char words[ROW_FAULT_LENGTH];
-    char as[ROW_FAULT_LENGTH]; /* what all columns are off by; or "" */
+    char as[ROW_FAULT_LENGTH]; /* the relative error that all columns share, in words; or "" */
 } wrong_row;
 
 enum { PATTERN_LENGTH = 80 };
 
 /* "all 13 columns", "the last 5 of 13 columns", "the first 2 of 13 columns", "column 3 of 13 alone",
- * "columns 8 to 15 of 64", "one in 8 of 64 columns, from column 5 on". One at least is wrong; `noun` is
- * "column" or "row". False: there is no such pattern, "7 of 64 columns, from column 3 on". */
+ * "columns 8 to 15 of 64", "one in 8 of 64 columns, from column 5 on". At least one is wrong; `noun` is
+ * "column" or "row". Returns false if there is no such pattern: "7 of 64 columns, from column 3 on". */
 static bool pattern_words(const bool *wrong, size_t count, const char *noun,
                           char words[PATTERN_LENGTH])
 {
@@ -333,7 +333,7 @@ static bool pattern_words(const bool *wrong, size_t count, const char *noun,
             first = number++ ? first : i;
             last = i;
         }
-    /* Every how many-th from the first on; 0: they are not evenly apart. */
+    /* The distance between wrong ones; 0: they are not evenly spaced. */
     size_t second = first + 1;
     while (second < count && !wrong[second])
         second++;
@@ -367,14 +367,14 @@ static bool pattern_words(const bool *wrong, size_t count, const char *noun,
     return run || period;
 }
 
-/* An element in words: NaN has no sign there. */
+/* Returns an element for a message, where NaN has no sign. */
 static double shown_at(ln_type type, const void *row, size_t column)
 {
     double value = storage_load(type, row, column);
     return isnan(value) ? NAN : value;
 }
 
-/* What an element that is wrong looks like. */
+/* Describes a wrong element that is no ordinary number; "": it is one. */
 static const char *look_of(const wrong_row *wrong, size_t column)
 {
     size_t size = dtype_size(wrong->block->storage);
@@ -391,14 +391,14 @@ static const char *look_of(const wrong_row *wrong, size_t column)
                                      : "";
 }
 
-/* Marks the columns that are wrong. NULL: these do not look alike. *first: one of them. */
+/* Marks the wrong columns; *first: the first one. Returns the look_of() that all share; NULL: there is none. */
 static const char *mark_columns(const wrong_row *wrong, size_t *first, size_t *count)
 {
-    /* Rounding alone does not reach it where sums are right. */
+    /* noise: more row ULP than rounding costs if the sums are right. */
     static const double noise = 4, share = 16;
     const judge_block *block = wrong->block;
     double worst = limits_error(&wrong->judged, wrong->y), most = wrong->limits->row_ulp;
-    /* What is off by a sixteenth of the worst is wrong for the same reason. */
+    /* An error of at least a sixteenth of the worst one probably has the same cause. */
     double alike = worst > most ? fmax(worst / share, noise) : most;
     const char *look = NULL;
     *count = 0;
@@ -419,8 +419,8 @@ static const char *mark_columns(const wrong_row *wrong, size_t *first, size_t *c
     return look && *look ? look : NULL;
 }
 
-/* Whether y is off by the same share of gamma xhat in every column: where one is the largest by far, it alone
- * may be beyond the limit. */
+/* Returns whether the errors of all columns are the same share of gamma xhat. All are wrong then, even if only the
+ * largest error exceeds the limit. */
 static bool is_stretched(const metrics_row *row, const void *y, double *share)
 {
     static const double noise = 4; /* row ULP */
@@ -440,10 +440,11 @@ static bool is_stretched(const metrics_row *row, const void *y, double *share)
     return all;
 }
 
-/* Where and how it is wrong; false: a figure says all. */
+/* Describes in which columns and how a row is wrong (wrong->words). Returns false if there is no pattern: the message
+ * then needs only the size of the error and wrong->as. */
 static bool describe_row(wrong_row *wrong, row_findings *findings)
 {
-    enum { LONG_ENOUGH = 8 }; /* columns of which a pattern is no accident */
+    enum { LONG_ENOUGH = 8 }; /* in a shorter row a pattern may be an accident */
     const judge_block *block = wrong->block;
     const explained_row asked = {&wrong->judged, wrong->judge->values,
                                  wrong->y,       wrong->limits->row_ulp,
@@ -472,7 +473,7 @@ static bool describe_row(wrong_row *wrong, row_findings *findings)
     return true;
 }
 
-/* `column`: the first of another class. */
+/* Adds a finding about a row with a wrong class. column: the first wrong one; limit: the row is type-limited. */
 static void find_wrong_class(wrong_row *wrong, size_t column, bool limit, row_findings *findings)
 {
     verdict_kind kind = limit ? VERDICT_TYPE_LIMITED_CLASS : VERDICT_WRONG_CLASS;
@@ -485,7 +486,7 @@ static void find_wrong_class(wrong_row *wrong, size_t column, bool limit, row_fi
                    shown_at(wrong->block->storage, wrong->judged.answer->rounded, column));
 }
 
-/* Beyond its limits. */
+/* Adds a finding about a row whose error is above its limits. */
 static void find_inaccuracy(wrong_row *wrong, row_findings *findings)
 {
     const row_limits *limits = wrong->limits;
@@ -516,8 +517,8 @@ bool judge_classes_match(const judge_block *block, size_t row, const void *y, si
     return true;
 }
 
-/* Whether column i has the right class, or an excuse: where y may pass the largest number on its way to one that is
- * finite, an infinity of the right sign and the NaN of two infinities are limits of the accumulator's type. */
+/* Returns whether column i has the right class, or a wrong one that overflow of intermediate results in the
+ * accumulator's type explains: an infinity of the right sign, or the NaN of inf - inf, instead of a finite y. */
 static bool class_is_excused(const wrong_row *row, const judged_kind *kind, size_t i)
 {
     static const double ends[] = {
@@ -532,9 +533,9 @@ static bool class_is_excused(const wrong_row *row, const judged_kind *kind, size
                (isnan(given) ? 2 : 1) * ends[kind->accumulator];
 }
 
-/* A row without a claim: what any order of summation and the textbook explain. Where they explain
- * anything (sums may overflow, or nothing is left of the variance), a wrong class is a limit of the
- * types; a row with a NaN or an infinity in it has no such excuse. */
+/* Judges a row without a bound by any order of summation and the textbook algorithms. If these give no limit (sums may
+ * overflow, or no digit of the variance is certain), a wrong class is type-limited, but not in a row whose input has a
+ * NaN or an infinity. */
 static void judge_unclaimed(wrong_row *row, const judged_kind *kind, row_findings *findings)
 {
     const row_limits *limits = row->limits;
@@ -544,8 +545,8 @@ static void judge_unclaimed(wrong_row *row, const judged_kind *kind, row_finding
     double worst;
     size_t column;
     findings->unclaimed++;
-    /* Within 1 row ULP it is right whatever sums may do. */
-    findings->untold += excused && limits_error(judged, row->y) > 1;
+    /* A row within 1 row ULP is right, even if it has no limit. */
+    findings->unlimited += excused && limits_error(judged, row->y) > 1;
     if (judge_classes_match(row->block, row->number, row->y, &column)) {
         if (limits_hold(limits, judged, row->y))
             return;
@@ -568,8 +569,8 @@ static void judge_unclaimed(wrong_row *row, const judged_kind *kind, row_finding
     }
 }
 
-/* Where the kernel claims a bound, that decides of classes too: near the end of the type's range it
- * may leave open whether a result is finite. */
+/* A bound also decides on classes: near the largest number of the type it may allow both a finite and an infinite
+ * result. */
 void judge_row(row_judge *judge, const judge_block *block, const void *y, size_t row,
                const judged_kind *kind, row_findings *findings)
 {
@@ -581,7 +582,7 @@ void judge_row(row_judge *judge, const judge_block *block, const void *y, size_t
                        .judged = judge_metrics_row(block, row)};
     double worst;
     size_t column;
-    /* A bound that is NaN is no way out: nothing holds against it. */
+    /* A bound that is NaN counts as a claim, and no result satisfies it. */
     const bool claims =
         kind->has_bound && bound->xhat_abs != INFINITY && bound->affine_rel != INFINITY;
     if (claims && ln_bound_holds(bound, &wrong.judged, y, &worst))
@@ -606,7 +607,7 @@ void judge_rows(row_judge *judge, const judge_block *block, const void *computed
     char where[PATTERN_LENGTH];
     if (block->rows == 0)
         return;
-    /* Rows that come again need no second look where they came out as those before. */
+    /* If all repetitions of the distinct rows have the same bits, only the first ones are judged. */
     const size_t distinct = block->distinct ? block->distinct : block->rows;
     const size_t bytes = judge_bytes(block), again = bytes / block->rows * distinct;
     const size_t rows = memcmp(computed, (const char *)computed + again, bytes - again) == 0
@@ -624,7 +625,7 @@ void judge_rows(row_judge *judge, const judge_block *block, const void *computed
         if (*is != VERDICT_PASS)
             judge_find(&all, *is, "%s", one.verdict.detail);
         findings->unclaimed += one.unclaimed;
-        findings->untold += one.untold;
+        findings->unlimited += one.unlimited;
         if (one.explained && verdict_is_fault(*is))
             note_mistakes(findings, one.mistakes);
     }
@@ -642,8 +643,8 @@ void judge_statistics(row_judge *judge, const judge_block *block, size_t row,
                       const judged_kind *kind, row_findings *findings)
 {
     const operation *what = operations[block->operation];
-    /* Sums of f32 parts may be kept in f64: the type of what is given promises no more digits than
-     * the rows have. */
+    /* A kernel may keep sums of f32 parts in f64. Its statistics are judged as those of an f32 accumulator, since
+     * they need no more digits than the rows have. */
     judged_kind as_rows = *kind;
     if (block->storage != LN_F64 && kind->accumulator == LN_F64)
         as_rows.accumulator = LN_F32;
@@ -657,14 +658,14 @@ void judge_statistics(row_judge *judge, const judge_block *block, size_t row,
         double given = judge->given[i][row];
         judged_statistic found = judge_statistic(&block->results[row], i, given);
         double most = limits->statistics[i], unit = unit_roundoff(as_rows.accumulator);
-        /* A kernel with a proof of y may sum in ways that no textbook has. What it proves of xhat
-         * holds for the statistics that xhat is made of; being given, they round. */
+        /* A kernel with a proven bound may use algorithms that are in no textbook. Its bound of xhat limits
+         * the error of the statistics, from which xhat is computed; they are rounded when they are written. */
         if (claims)
             most = fmin(limits->order.statistics[i],
                         2 * bound->xhat_abs / found.weight + 4 * unit * found.size);
         if (kind->given != kind->accumulator) /* coarser: rounded once more */
             most += unit_roundoff(kind->given) * found.size;
-        /* What is as near as its type allows is right, however far that is: a subnormal, or beyond the end. */
+        /* The correctly rounded value is right, even if its error is large (subnormal, or overflow). */
         if (!isfinite(most) || found.off <= most || stored_in(kind->given, found.exact) == given)
             continue;
         row_limits poorest = *limits;
@@ -691,7 +692,7 @@ void judge_measure(row_judge *judge, const judge_block *block, const void *compu
         metrics_row judged = judge_metrics_row(block, row);
         metrics_of_row here;
         judged_row *noted = &judge->by_row[row];
-        const double *statistics[ROLES_MOST] = {0}; /* as metrics take them */
+        const double *statistics[ROLES_MOST] = {0}; /* rounded for the metrics; NULL: none */
         for (size_t i = 0; has_statistics && i < what->count; i++)
             if (role_is_statistic(&what->roles[i]))
                 statistics[i] = &judge->rounded[i][row];
@@ -701,7 +702,7 @@ void judge_measure(row_judge *judge, const judge_block *block, const void *compu
         noted->kappa = block->results[row].kappa;
         noted->row_ulp = here.mismatches ? NAN : here.row_ulp_max;
         noted->norm_max = here.mismatches ? NAN : here.norm_max;
-        if (!has_bound) /* else measured with the bounds */
+        if (!has_bound) /* otherwise it was set with the bounds */
             noted->bound_row_ulp = NAN;
         for (size_t i = 0; i < what->count; i++) {
             noted->statistic_errors[i] = NAN;
@@ -719,7 +720,7 @@ void judge_measure(row_judge *judge, const judge_block *block, const void *compu
 void judge_conclude(const row_judge *judge, const judge_block *block, const judged_kind *kind,
                     row_findings *findings, case_judgement *judgement)
 {
-    /* Statistics are within half an ULP, less what the exact ones, which are doubles here, may be off. */
+    /* In ULP; the exact statistics are doubles, whose own rounding the 1e-6 covers. */
     static const double half = 0.5 + 1e-6;
     const double limit = judge->settings.max_row_ulp;
     const ln_metrics *found = &judgement->metrics;
@@ -733,8 +734,8 @@ void judge_conclude(const row_judge *judge, const judge_block *block, const judg
             "not correctly rounded, as it claims to be: %.6g %% of y is, and mean and rstd are "
             "up to %.6g ULP off",
             100 * found->correctly_rounded, off);
-    /* Where a kernel claims nothing and not one digit is right (an error of half the row's scale or
-     * more), "right" would mislead: it is a limit. */
+    /* A row without a bound and without a correct digit (its error is at least half of the row's scale) is
+     * type-limited, since "pass" would mislead. */
     for (size_t row = 0; row < block->rows; row++) {
         const judged_row *judged = &judge->by_row[row];
         if (!isfinite(judged->bound_row_ulp) && judged->row_ulp >= dtype_no_digit(block->storage))
@@ -771,20 +772,20 @@ void judge_output(row_judge *judge, const judge_block *block, const void *comput
     judge_reserve(judge, block);
     judge_call(judge, block, computed, &kind, false, &findings, judgement);
     judgement->by_row = judge->by_row;
-    /* There is no kernel that could excuse itself: a wrong class is one, and where not one digit is
-     * right and nothing is known, nothing can be said. */
+    /* An unknown kernel cannot be excused as type-limited: a wrong class is a failure, and a row without a correct
+     * digit and without a limit is a pass without a bound, or not judged (below). */
     if (judgement->verdict.kind == VERDICT_TYPE_LIMITED)
         judgement->verdict = (case_verdict){.kind = VERDICT_PASS_NO_BOUND};
     if (judgement->verdict.kind == VERDICT_TYPE_LIMITED_CLASS)
         judgement->verdict.kind = VERDICT_WRONG_CLASS;
-    /* A limit that was given is an answer where nothing else is known. */
-    if (judgement->verdict.kind == VERDICT_PASS_NO_BOUND && findings.untold > 0 &&
+    /* Without any limit there is no verdict, unless the caller set max_row_ulp. */
+    if (judgement->verdict.kind == VERDICT_PASS_NO_BOUND && findings.unlimited > 0 &&
         isinf(judge->settings.max_row_ulp)) {
         judgement->verdict.kind = VERDICT_NOT_JUDGED;
         snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail,
                  "in %zu of %zu rows the order of summation may cost every digit; "
                  "--max-row-ulp X sets a limit",
-                 findings.untold, block->rows);
+                 findings.unlimited, block->rows);
     }
 }
 
@@ -837,7 +838,8 @@ const char *gradient_name(size_t which)
     return names[which];
 }
 
-/* As a norm's output, whose scale is the largest exact value of the row. */
+/* Measures each gradient as the output of a norm without parameters, whose scale max_xhat is the largest exact value of
+ * the row. */
 void judge_gradients(const ln_problem *problem, const ln_tensors *tensors, const void *dy,
                      const void *const given[GRADIENTS], ln_metrics found[GRADIENTS])
 {

@@ -16,9 +16,9 @@
  *     judge_reserve(judge, &block);                                // then y into judge->computed
  *     judge_call(judge, &block, judge->computed, &kind, false, &findings, &judgement);
  *
- * A row must stay within the kernel's proven bound. Without one, two limits hold, both in the accumulator's
- * arithmetic (judging.h): what any order of summation can give, which grows with N; and, since real errors grow
- * with the root of N at most, four times the error of the worst textbook algorithm. */
+ * A row must stay within the kernel's proven bound. Without a bound two limits apply, both for the accumulator's
+ * arithmetic (judging.h): the largest error of any order of summation, which grows with N; and, since real errors
+ * grow at most with the square root of N, four times the error of the worst textbook algorithm. */
 #ifndef LNBENCH_JUDGE_H
 #define LNBENCH_JUDGE_H
 
@@ -41,22 +41,22 @@ typedef struct judge_block {
     ln_operation operation;
     void *inputs[ROLES_MOST];     /* by role; NULL: absent */
     void *rounded;                /* rows x hidden: the correctly rounded answers */
-    double *exact, *rest;         /* rest: for f64 only, else NULL */
-    ln_reference_result *results; /* one for each row; their arrays point into the above */
-    size_t distinct; /* after so many rows the first ones are repeated; 0: they are not */
-    struct block_limits *limits; /* the allowed errors of each row, once requested */
-    arena memory;                /* of all of the above; for the runner's thread */
+    double *exact, *rest;         /* rest: only for f64, else NULL */
+    ln_reference_result *results; /* one for each row; their arrays point into the arrays above */
+    size_t distinct;              /* row i repeats row i % distinct; 0: rows are not repeated */
+    struct block_limits *limits;  /* the allowed errors of each row, once requested */
+    arena memory;                 /* holds all arrays above; used only by the runner's thread */
 } judge_block;
 
 typedef struct row_judge row_judge;
 
-/* Makes a block for a dense call: rows of an input family or a file from row `first` on, a residual from another
- * input (NULL: none), parameters from the seed, and the answers. The call has no inputs yet. */
+/* Makes a block for a dense call without inputs: generates the rows of an input family or file from row `first` on, a
+ * residual from another input (NULL: none) and the parameters, and computes the answers. */
 void judge_block_generate(row_judge *judge, judge_block *block, operation_call call,
                           const char *input, const char *residual, size_t first);
 /* Makes a block from copies of the caller's inputs, with the parameters that the convention has. */
 void judge_block_from(row_judge *judge, judge_block *block, const operation_call *call);
-/* The inputs of a block, which still owns them, to make another block from some of them. */
+/* Returns a call with the inputs of a block, to make another block from some of them. The block still owns them. */
 operation_call judge_block_call(const judge_block *block);
 /* Repeats the rows up to `rows`; their answers and allowed errors are computed once. */
 void judge_block_repeat(judge_block *block, size_t rows);
@@ -64,19 +64,19 @@ void judge_block_free(judge_block *block);
 
 metrics_row judge_metrics_row(const judge_block *block, size_t row);
 
-/* The bytes of x, or of y. */
+/* Returns the size of x in bytes, which is also the size of y. */
 static inline size_t judge_bytes(const judge_block *block)
 {
     return block->rows * block->hidden * dtype_size(block->storage);
 }
 
-/* Row `row` of a dense tensor like y. */
+/* Returns row `row` of y, or of another dense tensor of y's size and type. */
 static inline const void *judge_row_of(const judge_block *block, const void *y, size_t row)
 {
     return (const char *)y + row * block->hidden * dtype_size(block->storage);
 }
 
-/* Element i of the correct output of x + residual. */
+/* Returns element i of the correctly rounded x + residual. */
 double judge_right_sum(const judge_block *block, size_t i);
 
 /* ---- the allowed error of a row without a proven bound ---- */
@@ -85,12 +85,12 @@ typedef struct order_question {
     ln_type storage, accumulator;
     size_t hidden;
     const ln_convention *convention;
-    bool flushes;  /* subnormals may be taken as zero */
+    bool flushes;  /* the kernel may treat subnormal numbers as zero */
     double chance; /* 0: the bound always holds; else the probability that it fails, if roundings
                       are independent with mean 0 (Higham and Mary 2019) */
 } order_question;
 
-/* Infinite members: no claim. */
+/* The largest errors of any order of summation; infinite: no bound is known. */
 typedef struct order_answer {
     ln_bound bound;
     double statistics[ROLES_MOST]; /* by role, in the units of the operation (judging.h) */
@@ -100,80 +100,80 @@ typedef struct order_answer {
 typedef struct textbook_errors {
     double row_ulp;
     double statistics[ROLES_MOST]; /* as in order_answer */
-    bool undefined;                /* the exact row is 0 / 0, and so is that of each algorithm */
+    bool undefined;                /* the row is 0 / 0, exactly and in each algorithm */
 } textbook_errors;
 
 typedef struct row_limits {
-    order_answer order;            /* of any order of summation */
-    double order_ulp;              /* the same in row ULP; infinite: no claim */
-    double likely_ulp;             /* the same with a probability of 1e-9 that it is exceeded */
+    order_answer order;            /* for any order of summation */
+    double order_ulp;              /* the same in row ULP; infinite: no bound is known */
+    double likely_ulp;             /* a smaller bound that fails with a probability of 1e-9 */
     textbook_errors textbook;      /* of the worst textbook algorithm */
     double row_ulp;                /* the allowed error of the row; infinite: not known */
     double statistics[ROLES_MOST]; /* the allowed errors of its statistics */
 } row_limits;
 
-/* asked: describes the kernel; its chance is ignored. x: the row as doubles. */
+/* Computes the limits of a row. asked: describes the kernel; its chance is ignored. x: the row as doubles. */
 void limits_of_row(const order_question *asked, const metrics_row *row, const double *x,
                    row_limits *limits);
-/* The limits given by the least accurate of the correct algorithms. An error above `limits` and within these is
- * type-limited. */
+/* Returns the limits that the least accurate correct algorithms need. A row whose error is above `limits` but within
+ * these is type-limited. */
 row_limits limits_poorest(ln_type accumulator, const metrics_row *row, const double *x,
                           const row_limits *limits);
-/* Whether the row has a limit; otherwise no error of it is a failure. */
+/* Returns whether the row has a limit. Without one no error is a failure. */
 bool limits_tell(const row_limits *limits);
-/* The largest error in row ULP over elements that are finite and have a finite answer. */
+/* Returns the largest error in row ULP over the elements whose computed and exact values are finite. */
 double limits_error(const metrics_row *row, const void *y);
-/* Whether y stays within the limits. Elements whose exact or computed value is not finite are left
- * out: the caller compares their classes. */
+/* Returns whether y stays within the limits. Elements whose exact or computed value is not finite are
+ * skipped: the caller compares their classes. */
 bool limits_hold(const row_limits *limits, const metrics_row *row, const void *y);
 
 /* ---- findings ---- */
 
 enum { ROW_FAULT_LENGTH = 192 };
 
-/* The errors of one row, for curves over kappa. The errors of statistics (mean, rstd) are signed, and
- * those of the values in the accumulator's type; NaN: the kernel gives none, or there is no exact
- * value. */
+/* The errors of one row, for curves over kappa. The errors of the statistics (mean, rstd) are signed and measured
+ * before the statistics are rounded for the metrics; NaN: the kernel writes none, or the exact value does not exist. */
 typedef struct judged_row {
     double kappa, row_ulp, norm_max, bound_row_ulp;
     double statistic_errors[ROLES_MOST]; /* by role; relative, or to the RMS of the row */
 } judged_row;
 
-/* The mistakes of a kernel that explain a wrong row, one bit each (fingerprint/mistakes.c). far: those whose result
- * differs much from the correct row. For several rows: mistakes that explain all of them, and that are far in some. */
+/* Sets of mistakes, one bit each (fingerprint/mistakes.c). fit: the mistakes that explain a wrong row; for several
+ * rows, those that explain all of them. far: those whose result clearly differs from the correct row, or from one of
+ * the rows. */
 typedef struct mistake_set {
     uint64_t fit, far;
 } mistake_set;
 
-/* For all wrong problems: mistakes that do not explain all of them; and mistakes that clearly differ from the correct
- * result at two hidden sizes, with the last such size in told_at. */
+/* Sets of mistakes over all wrong problems. unfit: those that do not explain every problem. told_twice: those whose
+ * result clearly differs from the correct one at two hidden sizes; told_at: the last such size of each mistake. */
 typedef struct mistakes_seen {
     uint64_t unfit, told_twice;
     size_t told_at[64];
 } mistakes_seen;
 
-/* For all wrong combinations (conformance/problems.h). */
+/* A summary of all wrong combinations of factors (conformance/problems.h). */
 typedef struct faults_seen {
-    size_t count, block; /* block: the one of the verdict */
+    size_t count, block; /* block: the one that the verdict describes */
     mistakes_seen mistakes;
-    uint64_t factors; /* those that are not the default in all of them, one bit each */
+    uint64_t factors; /* one bit for each factor that never has its default in them */
 } faults_seen;
 
 typedef struct case_judgement {
     case_verdict verdict;
     ln_metrics metrics;
-    double bound_row_ulp;    /* largest over the rows; infinite: no claim for one of them; NaN: no
-                             bound */
+    double bound_row_ulp;    /* the largest of the rows; infinite: a row has no bound; NaN: the
+                             kernel has none */
     double probable_row_ulp; /* the same for probable bounds; NaN: none, or not requested */
     unsigned varies;         /* the axes of domain/kernel.h along which the bits differed */
     uint64_t output_hash;    /* FNV-1a of all outputs: y, statistics */
-    void *computed;     /* rows x hidden, as in timing; the judge's, valid until its next call */
+    void *computed;     /* y, rows x hidden; owned by the judge and valid until its next call */
     judged_row *by_row; /* likewise, one for each row; valid if metrics.elements > 0 */
     faults_seen faults;
-    mistake_set mistakes; /* of all rows that are wrong */
+    mistake_set mistakes; /* over all wrong rows */
 } case_judgement;
 
-/* Row `row` of a block with the judge's findings; its inputs are the block's. */
+/* Describes row `row` of a block with the judge's findings. The result points into the block's inputs. */
 worst_row worst_row_of(const judge_block *block, size_t row, const case_judgement *judgement,
                        const char *kernel, const char *convention);
 
@@ -183,16 +183,15 @@ typedef struct judge_settings {
     uint64_t seed;
     double max_row_ulp; /* above it a case is inaccurate, whatever its bound; infinite: no limit */
     double deadline_seconds; /* for one message to the runner */
-    double chance; /* that a row of a block exceeds its probable bound; 0: it is not wanted */
+    double chance; /* the probability that a row exceeds its probable bound; 0: not requested */
     const volatile int *stop; /* or NULL; once *stop is not 0, computing answers is interrupted */
 } judge_settings;
 
-/* A judge with its memory, which grows as needed and is kept, since a run judges thousands of cases of few
- * sizes. */
+/* A judge. Its memory grows as needed and is reused, since a run judges thousands of cases with few different sizes. */
 struct row_judge {
     ln_reference *reference;
-    kernel_runner *runner;       /* borrowed; the conformance tests ask it */
-    char taken[NAME_MAX_LENGTH]; /* the kernel that a call of the library took */
+    kernel_runner *runner;       /* borrowed; the conformance tests send messages to it */
+    char taken[NAME_MAX_LENGTH]; /* the kernel that the library chose for a call */
     bool upper_halves;           /* the kernel leaves the upper halves of vector registers in use */
     judge_settings settings;
     arena outputs;          /* the memory of the next members, up to by_row */
@@ -203,40 +202,39 @@ struct row_judge {
     ln_bound *bounds;
     double probable_row_ulp; /* as in case_judgement */
     judged_row *by_row;
-    double *values;                   /* a row that judge_load_row() read */
+    double *values;                   /* the last row that judge_load_row() read */
     bool *wrong_columns, *wrong_rows; /* of the last described row; of the block, in `outputs` */
     size_t bytes, rows,
-        hidden; /* for which there is room: in an output, in members for each row, in values */
+        hidden; /* the capacity of an output, of the members for each row, and of values */
 };
 
-/* The runner (runner.h) is borrowed, and only harness/conformance uses it; NULL: only judge_output() will be
- * called. */
+/* Makes a judge. The runner (runner.h) is borrowed; only harness/conformance needs one, others pass NULL. */
 row_judge *judge_create(kernel_runner *runner, const judge_settings *settings);
 void judge_destroy(row_judge *judge);
-/* How the answers were computed, in words: "1536 elements: 1530 in double-double, 6 at the first precision". Methods
- * that computed none are left out. */
+/* Describes how the answers were computed: "1536 elements: 1530 in double-double, 6 at the first precision". Methods
+ * that computed no element are omitted. */
 const char *judge_describe_counts(const ln_reference_counts *counts, char *buffer, size_t size);
 
-/* Judges one dense output of an unknown kernel: pass (no bound); inaccurate (beyond any order of
- * summation, or max_row_ulp); wrong-class; or not judged, if neither limit exists. */
+/* Judges one dense output of an unknown kernel. The verdict is pass (no bound); inaccurate (its error is above that of
+ * any order of summation, or above max_row_ulp); wrong-class; or not judged, if neither limit exists. */
 void judge_output(row_judge *judge, const judge_block *block, const void *computed,
                   case_judgement *judgement);
 
 /* ---- its steps ---- */
 
-/* What is known of the kernel that made an output. */
+/* The properties of the kernel that made an output. */
 typedef struct judged_kind {
     bool has_bound;
     bool flushes;
-    bool correctly_rounded; /* it claims to be, with mean and rstd (LN_TRAIT_CORRECTLY_ROUNDED) */
+    bool correctly_rounded; /* it claims that y, mean and rstd are (LN_TRAIT_CORRECTLY_ROUNDED) */
     ln_type accumulator;    /* the type by which its sums are judged */
     ln_type given;          /* the type in which it writes statistics */
 } judged_kind;
 
-/* For an output of an unknown kernel: the usual accumulator of the type. */
+/* Returns the properties assumed for an unknown kernel: no bound, and the usual accumulator for the storage type. */
 judged_kind judged_kind_unknown(const judge_block *block);
 
-/* The allowed errors of row `row` without a bound, which the block keeps. */
+/* Returns the allowed errors of row `row` for a kernel without a bound. The block computes them once and owns them. */
 const row_limits *judge_limits(row_judge *judge, const judge_block *block, const judged_kind *kind,
                                size_t row);
 /* Reads the row that is normalised (x + residual) as doubles into judge->values. */
@@ -248,19 +246,20 @@ void judge_reserve(row_judge *judge, const judge_block *block);
 typedef struct row_findings {
     case_verdict verdict;
     size_t unclaimed; /* rows without a bound */
-    size_t untold;    /* those among them with an error above 1 row ULP and without any limit */
-    size_t explained; /* wrong rows, all of which the mistakes explain */
+    size_t unlimited; /* those among them with an error above 1 row ULP and without any limit */
+    size_t explained; /* the wrong rows whose mistakes are in `mistakes` */
     mistake_set mistakes;
 } row_findings;
 
+/* Adds a finding; `findings` keeps the most important one (judge.c). */
 void judge_find(row_findings *findings, verdict_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Compares output row `row` with its answer and bound, or without a bound with what any order of summation and the
- * textbook algorithms explain. The most informative failure is kept. */
+/* Compares output row `row` with its answer: its error must be within the bound or, without a bound, within the
+ * limits of judge_limits(). The most informative failure is kept. */
 void judge_row(row_judge *judge, const judge_block *block, const void *y, size_t row,
                const judged_kind *kind, row_findings *findings);
-/* Judges all rows of a block, and says which of them are wrong. */
+/* Judges all rows of a block and sets judge->wrong_rows. */
 void judge_rows(row_judge *judge, const judge_block *block, const void *computed,
                 const judged_kind *kind, row_findings *findings);
 /* Finds 16-bit rows that are not rounded where the convention says. */
@@ -271,6 +270,7 @@ void judge_statistics(row_judge *judge, const judge_block *block, size_t row,
 /* Computes the metrics of all rows, and those of each row in judge->by_row. */
 void judge_measure(row_judge *judge, const judge_block *block, const void *computed, bool has_bound,
                    bool has_statistics, case_judgement *judgement);
+/* Sets the verdict from the findings and the metrics. */
 void judge_conclude(const row_judge *judge, const judge_block *block, const judged_kind *kind,
                     row_findings *findings, case_judgement *judgement);
 /* Judges all rows of the output of one call, with or without its statistics, and sets the verdict. */
@@ -278,11 +278,11 @@ void judge_call(row_judge *judge, const judge_block *block, const void *computed
                 const judged_kind *kind, bool statistics, row_findings *findings,
                 case_judgement *judgement);
 
-/* Whether every element of a row has the class (NaN, +Inf, -Inf, finite) of the exact answer;
- * *column: the first that does not. */
+/* Returns whether every element of a row has the class (NaN, +Inf, -Inf, finite) of the exact answer.
+ * *column: the first element that does not. */
 bool judge_classes_match(const judge_block *block, size_t row, const void *y, size_t *column);
 
-/* Whether all bits are set, as in elements that were not written. */
+/* Returns whether all bits are set, as in elements that were not written. */
 static inline bool judge_is_poison(const void *bytes, size_t size)
 {
     const unsigned char *byte = bytes;
@@ -293,7 +293,7 @@ static inline bool judge_is_poison(const void *bytes, size_t size)
     return size == 0;
 }
 
-/* Whether a kernel wrote this statistic. */
+/* Returns whether a kernel wrote this statistic. */
 static inline bool judge_is_given(const double *statistic)
 {
     return !judge_is_poison(statistic, sizeof *statistic);
@@ -305,10 +305,9 @@ enum { GRADIENT_DX, GRADIENT_DGAMMA, GRADIENT_DBETA, GRADIENTS };
 
 const char *gradient_name(size_t which); /* "dx", "dgamma", "dbeta" */
 
-/* x, dy and dx are dense and of the storage type; the others are of the parameter type. given: NULL for a gradient that
- * is not judged. Errors are measured as for an output, with the largest exact value as the scale of a row; NaN: nothing
- * to measure. Since no bound of these sums is known, no gradient is called inaccurate; the caller may set a
- * limit. */
+/* Measures the errors of gradients as those of an output, with the largest exact value as the scale of a row; NaN:
+ * nothing to measure. x, dy and dx are dense and of the storage type; the others are of the parameter type. given: NULL
+ * for a gradient that is not measured. There is no verdict, since no bound of these sums is known. */
 void judge_gradients(const ln_problem *problem, const ln_tensors *tensors, const void *dy,
                      const void *const given[GRADIENTS], ln_metrics found[GRADIENTS]);
 

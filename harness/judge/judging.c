@@ -1,5 +1,5 @@
-/* The table of operations, what sums cost whatever is summed, and what a row may be off. The proofs are in
- * layernorm.c and rmsnorm.c. */
+/* The table of operations, the errors of roundings and sums that operations share, and the allowed error of a row. The
+ * proofs are in layernorm.c and rmsnorm.c. */
 #include "judge/judging.h"
 #include "base/arena.h"
 
@@ -12,9 +12,9 @@ const operation_judging *const judgings[] = {
 #include "domain/operations.def"
 };
 
-/* ---- what LayerNorm and RMSNorm share ---- */
+/* ---- functions that LayerNorm and RMSNorm share ---- */
 
-/* Two roundings are one here (Figueroa 1995: 53 >= 2 p + 2), and f64 is added as it is. */
+/* Rounding the sum to double first is harmless (Figueroa 1995: 53 >= 2 p + 2); the sum of f64 rows is rounded once. */
 double judge_right_sum(const judge_block *block, size_t i)
 {
     return stored_in(block->storage, sum_in_double(block, i));
@@ -29,7 +29,7 @@ double judge_added(const judge_block *block, const ln_convention *convention, si
                : judge_right_sum(block, i);
 }
 
-/* Of y as x s + t, s = gamma rstd. */
+/* Covers y computed as x s + t with s = gamma rstd, whose intermediate results are the largest. */
 double judge_reach(const metrics_row *row, const double *x, size_t column)
 {
     const ln_row_facts *facts = &row->answer->facts;
@@ -79,7 +79,7 @@ double gamma_of(double n, double u)
     return n * u < 0.5 ? n * u / (1 - n * u) : INFINITY;
 }
 
-/* The same with probability 1 - chance; never more than the certain one. */
+/* The theorem of Higham and Mary (layernorm.c); never more than the bound that always holds. */
 double gamma_with(double n, double u, double chance)
 {
     double certain = gamma_of(n, u);
@@ -118,7 +118,7 @@ double largest_power(ln_type type)
 
 /* ---- orders of summation ---- */
 
-/* terms[0], terms[step], ... below count, in one chain. */
+/* Adds terms[0], terms[step], ... below count, one after the other. */
 static double chain(ln_type type, const double *terms, size_t count, size_t step)
 {
     double sum = 0;
@@ -171,11 +171,11 @@ double add_in_order(ln_type type, const double *terms, size_t count, int order)
     }
 }
 
-/* ---- what a row may be off ---- */
+/* ---- the allowed error of a row ---- */
 
-/* What a kernel of the same types may have: four times the worst way. Four, since the ways are a
- * sample of the orders there are, and a kernel may round xhat, the product and the sum each to the
- * storage type. A way counts as 1 row ULP at least. */
+/* The allowed error of a kernel relative to that of the worst textbook algorithm of the same types, which counts as at
+ * least 1 row ULP. It is 4, since the algorithms try only some orders of summation, and a kernel may round xhat, the
+ * product and the sum each to the storage type. */
 static const double factor = 4;
 
 void limits_of_row(const order_question *asked, const metrics_row *row, const double *x,
@@ -190,8 +190,8 @@ void limits_of_row(const order_question *asked, const metrics_row *row, const do
     probable.chance = rare;
     limits->order = judging->any_order(&certain, facts);
     order_answer likely = judging->any_order(&probable, facts);
-    /* What gamma, gamma rstd, the products and y may lose below the least normal number, in row ULP; the
-     * proofs of xhat leave it out. */
+    /* The error in row ULP that underflow of gamma, gamma rstd, the products and y may cause; the proofs of
+     * xhat do not include it. */
     double least = INFINITY;
     for (size_t i = 0; i < row->hidden; i++)
         if (element_scale(row, i) > 0)
@@ -202,8 +202,8 @@ void limits_of_row(const order_question *asked, const metrics_row *row, const do
     limits->order_ulp = ln_bound_row_ulp(&limits->order.bound, row) + below;
     limits->likely_ulp = ln_bound_row_ulp(&likely.bound, row) + below;
     limits->textbook = judging->textbook(row, x, asked->accumulator);
-    /* The ways of the textbook do not flush: what that costs is what it adds to any order's bound;
-     * infinity less infinity is no figure. */
+    /* The textbook algorithms keep subnormal numbers. For a kernel that flushes them, the increase of the bound of
+     * any order is added, unless that bound is infinite. */
     order_answer unflushed = asked->flushes ? judging->any_order(&plain, facts) : limits->order;
     bool flushing = asked->flushes, endless = flushing && !isfinite(limits->order_ulp);
     double most = factor * fmax(limits->textbook.row_ulp, 1);
@@ -255,17 +255,17 @@ bool limits_hold(const row_limits *limits, const metrics_row *row, const void *y
     return !limits_tell(limits) || limits_error(row, y) <= limits->row_ulp;
 }
 
-/* ---- a kernel that rounds elsewhere than it is asked to ---- */
+/* ---- a kernel that rounds in another place than the convention says ---- */
 
-/* It is off by less than a row ULP then, as an honest one may be: only all elements together tell.
+/* Its error is below one row ULP, as that of a correct kernel may be: only all elements together show it.
  *
- * Let a_i be what the other way gives less what is asked for, both rounded as y is. The errors e_i of y
- * are regressed on a_i, both in row ULP: the slope is 0 where y is as asked for, and 1 where it is the other
- * way's. Its deviation is estimated from the same residues, sqrt(sum e_i^2 a_i^2) / sum a_i^2 (White 1980),
- * which holds whatever the errors' sizes are. Where rows are alike all of their sums may be off in the same
- * direction: an element that this can move counts for nothing. */
-static const double most_off = 0.25,
-                    least_deviations = 7; /* of a slope of 1; cut-off results have 0.5 */
+ * Let a_i be the result of rounding in the other place minus the correct result, both rounded as y is. The errors e_i
+ * of y are regressed on a_i, both in row ULP: the slope is 0 if y was rounded as the convention says, 1 if it was
+ * rounded in the other place, and 0.5 if y was truncated. Its standard deviation is estimated from the same
+ * residuals, sqrt(sum e_i^2 a_i^2) / sum a_i^2 (White 1980), which is valid for errors of different sizes. In similar
+ * rows all sums may have errors of the same sign: elements that such an error may round to another number are skipped.
+ * The slope must be within most_off of 1 and at least least_deviations standard deviations from 0. */
+static const double most_off = 0.25, least_deviations = 7;
 
 bool judge_follows(const judge_block *block, const void *y, taken_of *taken, const void *which)
 {
@@ -288,7 +288,7 @@ bool judge_follows(const judge_block *block, const void *y, taken_of *taken, con
             double off = (storage_load(block->storage, given, i) - right) / unit;
             if (!isfinite(a) || !isfinite(off) || a == 0)
                 continue;
-            /* What errors of the sums, in any order, may move across the middle between two numbers. */
+            /* Skips an element whose rounding an error of the sums may change. */
             double exact = judged.answer->exact[i];
             double most = g * (element_scale(&judged, i) +
                                2 * gamma_size(&judged, i) * fabs(facts->mean * facts->rstd));

@@ -1,4 +1,4 @@
-/* What the judge knows of LayerNorm. */
+/* The part of the judge that depends on the operation (judging.h), for LayerNorm. */
 #include "base/arena.h"
 #include "judge/judging.h"
 
@@ -28,62 +28,60 @@ static uint64_t layernorm_rounded_otherwise(const judge_block *block, const void
 
 /* ---- any order of summation ---- */
 
-/* Formulas that are covered: sums of x and x^2, two passes, and running means with merges (Welford; Chan, Golub,
- * LeVeque), in any order and any number of lanes; (x - mean) rstd, x rstd - mean rstd, and both with gamma folded
- * in.
+/* The bound covers sums of x and x^2, two passes, and running means with merges (Welford; Chan, Golub, LeVeque), in any
+ * order and any number of lanes; and xhat as (x - mean) rstd or x rstd - mean rstd, both also with gamma multiplied
+ * into the factors.
  *
  * The proof, in the model of kernels/bounds/bounds.h: fl(a op b) = (a op b)(1 + e) + t, |e| <= u, and |t| <=
- * tiny where the result is subnormal; u is the accumulator's unit, a that of the arithmetic behind
- * the sums (the coarser of the accumulator's and the storage type's, but f32's for 16-bit rows,
- * which nobody computes in). mu, V: exact mean and biased variance; A = sum |x| / N; Q = V + mu^2;
- * D = max |x - mu|; r = exact rstd.
+ * tiny if the result is subnormal; u is the unit roundoff of the accumulator, v that of the storage type, and a that of
+ * the steps after the sums: the larger of u and v, but f32's instead of v for 16-bit rows, since no kernel computes in
+ * 16 bits. mu, V: exact mean and biased variance; A = sum |x| / N; Q = V + mu^2; D = max |x - mu|; r = exact rstd; a
+ * prime marks a computed value.
  *
- * Sums. A sum of N terms in any order is fl(sum) = sum t_i (1 + e_i), |e_i| <= g, since no term goes
- * through more than N - 1 additions, one rounding of its own and three of what the sum is divided
- * or multiplied by: g = gamma(N + 4) = (N + 4) u / (1 - (N + 4) u) (Higham, "Accuracy and Stability
- * of Numerical Algorithms", 2nd ed., 3.1 and 4.2). No claim where (N + 4) u >= 1/2.
- *     |mean' - mu| <= delta = g A + tiny, or E as below where means run.
- * Where roundings are independent and zero on average, g may be exp(l sqrt(n) u + n u^2 / (1 - u))
- * - 1, n = N + 4, but with a probability of 2 n exp(-l^2 (1 - u)^2 / 2) at most (Higham and Mary,
+ * Sums. A sum of N terms in any order is fl(sum) = sum t_i (1 + e_i), |e_i| <= g, since each term has at
+ * most N - 1 additions, one rounding of its own and three in factors and divisors of the
+ * sum: g = gamma(N + 4) = (N + 4) u / (1 - (N + 4) u) (Higham, "Accuracy and Stability
+ * of Numerical Algorithms", 2nd ed., 3.1 and 4.2). There is no bound if (N + 4) u >= 1/2.
+ *     |mean' - mu| <= delta = g A + tiny, or E (below) for running means.
+ * If roundings are independent with mean 0, g may be exp(l sqrt(n) u + n u^2 / (1 - u))
+ * - 1, n = N + 4, which fails with a probability of at most 2 n exp(-l^2 (1 - u)^2 / 2) (Higham and Mary,
  * "A New Approach to Probabilistic Rounding Error Analysis", SIAM J. Sci. Comput. 41, 2019, theorem
- * 2.4, over n terms); l is solved from `chance`.
+ * 2.4, over n terms); l is computed from `chance`.
  *
- * Variance, N times it divided by N - ddof.
- *   Sum of squares less the square of the mean:
+ * Variance S = N V / (N - ddof).
+ *   Sum of squares minus the square of the mean:
  *     |V' - V| <= g Q + 2 |mu| delta + delta^2 + 4 u (Q + mu^2) + 4 tiny.
  *   Two passes: sum (x - mean')^2 / N = V + (mean' - mu)^2, so |V' - V| <= g (V + delta^2) + delta^2
- *     + 4 tiny: no more than the above, as g < 1 and delta <= g sqrt(Q) + tiny.
- *   Running means of n = ceil(N / 2^L) elements a lane and L levels of merges (for every L):
- *     F / N + gamma(n + 2 L + 7)(V + F / N) + 4 tiny, with E and F as proven above
+ *     + 4 tiny: at most the bound before, since g < 1 and delta <= g sqrt(Q) + tiny.
+ *   Running means of n = ceil(N / 2^L) elements in each lane and L levels of merges (for every L):
+ *     F / N + gamma(n + 2 L + 7)(V + F / N) + 4 tiny, with E and F as proven in the comment on
  *     ln_moments_welford() in kernels/bounds/bounds.c.
- *   `lost` is the largest of these, times N / (N - ddof), and 4 u S for the divisor and the sum with
- *   eps, S = N V / (N - ddof).
+ *   `lost` is the largest of these, times N / (N - ddof), plus 4 u S for the divisor and the sum with eps.
  *
- * rstd. W = S + eps in the variance: |W' / W - 1| <= q = lost / W (1 + 4 u) + 4 u; q >= 1/2: no
- * claim. 1 / sqrt: rho = 1 / sqrt(1 - q) - 1 + 4 u. On the std: |sqrt(S') - sqrt(S)| <= lost /
- * sqrt(S) and S' may not be negative: lost < S, or nothing is claimed; q = (lost / sqrt(S)) /
- * (sqrt(S) + eps), rho = q / (1 - q) + 6 u.
+ * rstd. With eps in the variance, W = S + eps: |W' / W - 1| <= q = lost / W (1 + 4 u) + 4 u, no bound if q >= 1/2.
+ * 1 / sqrt: rho = 1 / sqrt(1 - q) - 1 + 4 u. With eps on the std: |sqrt(S') - sqrt(S)| <= lost / sqrt(S), and no bound
+ * unless lost < S, since S' could be negative; q = (lost / sqrt(S)) / (sqrt(S) + eps), rho = q / (1 - q) + 6 u.
  *
  * xhat. Each form is a sum of products of x, mean', r' with at most six roundings, each of a number
  * of at most r (1 + rho)(|mu| + D + delta):
  *     |xhat' - xhat| <= r (1 + rho)(delta + 6 a (|mu| + D + delta)) + r D rho + 6 a eps,
- * eps where it is on the quotient. Affine: five roundings of numbers of at most |gamma| |xhat| +
- * |beta|, of 16-bit rows each perhaps to the storage type (v), and the last to it always:
+ * with eps only if it is on the quotient. Affine: five roundings of numbers of at most |gamma| |xhat| +
+ * |beta|, which a kernel for 16-bit rows may round to the storage type (v), and the rounding of y to that type:
  * affine_rel = 5 max(a, v) + v.
  *
- * Overflow: no claim where N Q or N A may come within a factor 4 of the accumulator's largest
- * number, nor where var and eps are subnormal, which estimates of a root take for 0. Underflow: squares below tiny are lost, which is in `lost`; a kernel that flushes loses up
- * to its least normal number of every x, mean and y: that stands for tiny then, and for v of the
- * results through affine_rel of the smallest scale, added to xhat_abs.
+ * Overflow: there is no bound if N Q or N A is within a factor of 4 of the accumulator's largest number. Underflow:
+ * there is no bound if var and eps are subnormal, since instructions that estimate a root treat them as 0. The loss of
+ * squares below tiny is included in `lost`. A kernel that flushes loses up to its smallest normal number of every x,
+ * mean and y: tiny is then that number, and 4 r (1 + rho) times that of the storage type is added to xhat_abs.
  *
- * Facts are doubles within one ulp; a factor 1 + 1e-12 pays for that, as there. */
+ * The facts (mean, var, ...) are doubles within one ulp, which a factor of 1 + 1e-12 covers. */
 
 static const double slack = 1 + 1e-12;
 static const order_answer no_claim = {{INFINITY, 0},
                                       {[ROLE_MEAN] = INFINITY, [ROLE_RSTD] = INFINITY}};
 
-/* Running means and merges: what kernels/bounds/bounds.c proves for n elements a lane and L levels. The sums
- * in it of N roundings of one kind take `chance` too. Raises *lost and *delta. */
+/* Raises *lost and *delta to the errors of running means and merges, proven in kernels/bounds/bounds.c for n elements
+ * in each lane and L levels. Here `chance` also reduces the sums of N similar roundings in that proof. */
 static void take_running(const order_question *asked, const ln_row_facts *facts,
                          const arithmetic *sums, unsigned levels, double *lost, double *delta)
 {
@@ -132,30 +130,29 @@ static order_answer layernorm_any_order(const order_question *asked, const ln_ro
                            [ROLE_RSTD] = (rho + sums.unit) * slack}};
 }
 
-/* ---- the ways of the textbook ---- */
+/* ---- the textbook algorithms ---- */
 
-/* The sum of squares less the square of the mean, two passes, running means, and one pass about the first
- * element. A statistic counts as 2 ULP of the accumulator off.
+/* These are the sum of squares minus the square of the mean, two passes, running means, and one pass about the first
+ * element. The error of each statistic counts as at least 2 ULP of the accumulator.
  *
- * The error of a way is that of its mean and rstd, dm and dr, as they come out at element i,
+ * The errors dm and dr of an algorithm's mean and rstd change element i by
  *     gamma_i (xhat_i dr - r' dm) / ulp(scale_i),
- * of which the largest is at most |dr| max_i |gamma_i xhat_i| / ulp_i + |r' dm| max_i |gamma_i| /
- * ulp_i: so a way costs two sums and no look at each element. What the rest rounds is measured on
- * one way, with (x - mean) rstd gamma + beta and with both folded into x s + t.
+ * which is at most |dr| max_i |gamma_i xhat_i| / ulp_i + |r' dm| max_i |gamma_i| / ulp_i. So each algorithm needs two
+ * sums and no loop over the elements of y. The error of the steps after the sums is measured with one algorithm only,
+ * as (x - mean) rstd gamma + beta and as x s + t.
  *
- * One order may be right by luck where the next one is not: 0.1 added up in lanes of powers of two,
- * or sums of squares whose last roundings cancel. So each way is given what N independent roundings
- * and the last few cost in any order: (4 + sqrt(N)) u |mean| of the mean; of m2,
- * u N (4 var + (4 + sqrt(N)) mean^2) for the sum of squares less the square of the mean, 4 u N
- * sqrt(var (var + mean^2)) for running means (Chan, Golub, LeVeque 1983), 4 u N var + N dm^2 for two
- * passes; and of each square what underflow takes. Where m2 may be negative by that, or squares of
- * twice the largest element may overflow in a sum (of x less a pivot, say), or var and eps are
- * subnormal (estimates of a root take that for 0), nothing is known of the row. */
+ * One order of summation may be right by luck when the next one is not: 0.1 summed in lanes of powers of two, or sums
+ * of squares whose last roundings cancel. So each algorithm is given the error of N independent roundings and of the
+ * last few in any order: (4 + sqrt(N)) u |mean| in the mean; and in m2, the sum of squared deviations, u N (4 var +
+ * (4 + sqrt(N)) mean^2) for the sum of squares minus the square of the mean, 4 u N sqrt(var (var + mean^2)) for running
+ * means (Chan, Golub, LeVeque 1983), and 4 u N var + N dm^2 for two passes. The row has no limit if m2 may then be
+ * negative, if squares of twice the largest element may overflow in a sum (for example of x minus a pivot), or if var
+ * and eps are subnormal (instructions that estimate a root treat them as 0). */
 
 static const textbook_errors nothing_known = {
     .row_ulp = INFINITY, .statistics = {[ROLE_MEAN] = INFINITY, [ROLE_RSTD] = INFINITY}};
 
-/* A row's mean and sum of squared deviations as a way finds them. */
+/* A row's mean and sum of squared deviations as computed by an algorithm. */
 typedef struct moments {
     double mean, m2;
 } moments;
@@ -204,8 +201,8 @@ static row_leverage leverage_of(const metrics_row *row, const double *x)
     return most;
 }
 
-/* A way whose m2 may as well have come out `off` lower or higher, and whose mean is given two ULP
- * more: an order that happens to be right here says nothing of the next one. */
+/* Raises *worst to the errors of an algorithm. `off` is added to and subtracted from its m2, and its mean is given an
+ * error of (4 + sqrt(N)) u |mean| more, since its order of summation may be right by luck. */
 static void take_way(ln_type type, const metrics_row *row, const row_leverage *most,
                      const moments *way, double off, textbook_errors *worst)
 {
@@ -225,7 +222,8 @@ static void take_way(ln_type type, const metrics_row *row, const row_leverage *m
     worst->statistics[ROLE_RSTD] = fmax(worst->statistics[ROLE_RSTD], dr);
 }
 
-/* What rounding behind the sums costs: mean and rstd as two passes in one chain give them. */
+/* Returns the error in row ULP of the roundings after the sums. way: the statistics of two passes in the order of the
+ * elements. */
 static double error_of_rest(ln_type type, const metrics_row *row, const double *x,
                             const moments *way)
 {
@@ -253,7 +251,8 @@ static double error_of_rest(ln_type type, const metrics_row *row, const double *
     return worst + 0.5; /* the storage type's own rounding */
 }
 
-/* Both formulas with sums in one order; `way` is left as two passes find it. */
+/* Raises *worst to the errors of the sum of squares and of two passes with sums in one order. Returns the statistics of
+ * two passes in *way. */
 static void take_order(double *terms, ln_type type, const metrics_row *row, const double *x,
                        int order, const row_leverage *most, moments *way, textbook_errors *worst)
 {
@@ -279,9 +278,9 @@ static void take_order(double *terms, ln_type type, const metrics_row *row, cons
 
 static const double near_mean = 3; /* std */
 
-/* Sums of x less its first element (Chan, Golub, LeVeque 1983). Only where that lies as near to the
- * mean as most elements do: where it lies far off, as in rows that begin with a spike, the way loses
- * digits that the others keep, and is no measure. */
+/* Raises *worst to the errors of sums of x minus a pivot (Chan, Golub, LeVeque 1983), if the pivot is within `near`
+ * standard deviations of the mean. With a pivot farther away, as in rows that begin with a spike, the algorithm loses
+ * digits that the others keep. */
 static void take_pivot(double *terms, ln_type type, const metrics_row *row, const double *x,
                        const row_leverage *most, double pivot, double near, textbook_errors *worst)
 {
@@ -305,13 +304,13 @@ static void take_pivot(double *terms, ln_type type, const metrics_row *row, cons
     }
 }
 
-/* Whether every way finds equal elements equal, so that 0 / 0 is what comes out: all sums of N elements and
- * squares are exact, or N - 1 is 0. */
+/* Returns whether every algorithm computes 0 / 0 for N equal elements: the sums of N elements and of N squares are
+ * exact, or N - ddof is 0. */
 static bool is_surely_undefined(ln_type type, double element, size_t hidden, int ddof)
 {
     const double most = ceil(log2((double)hidden)), precision = -log2(unit_roundoff(type));
     const double square = element * element;
-    int exponent, bits = 0; /* from the first to the last that is set */
+    int exponent, bits = 0; /* the significant bits of the element */
     for (double left = frexp(fabs(element), &exponent); left != 0; bits++)
         left = 2 * left - floor(2 * left);
     return hidden == (size_t)ddof ||
@@ -348,11 +347,10 @@ static textbook_errors layernorm_textbook(const metrics_row *row, const double *
     take_pivot(terms, accumulator, row, x, &most, x[0], near_mean, &made);
     free(terms);
     made.row_ulp += rest;
-    /* In ULP of the root mean square and of rstd: less than that is no error. */
+    /* Errors below 4 u of the root mean square (mean) and of rstd are allowed on every row. */
     made.statistics[ROLE_MEAN] =
         fmax(made.statistics[ROLE_MEAN],
              4 * unit * hypot(facts->mean, sqrt(var)) + n * ln_ulp(accumulator, 0));
-    /* An order that happens to be right on this row says nothing of the next one. */
     made.statistics[ROLE_RSTD] = fmax(made.statistics[ROLE_RSTD], fmax(4, 2 + sqrt(n) / 2) * unit);
     return made;
 }
@@ -363,8 +361,8 @@ static int by_value(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Also those that lose more than the others on some rows: sums of sorted values, in one chain, and a pivot
- * far from the mean. */
+/* Includes the algorithms that lose more digits on some rows: sums of sorted values in one chain, and a pivot far from
+ * the mean. */
 static textbook_errors layernorm_poorest(const metrics_row *row, const double *x,
                                          ln_type accumulator)
 {
@@ -376,10 +374,10 @@ static textbook_errors layernorm_poorest(const metrics_row *row, const double *x
     double *terms = allocate(row->hidden * sizeof *terms);
     qsort(sorted, row->hidden, sizeof *sorted, by_value);
     row_leverage most = leverage_of(row, x);
-    for (int order = 0; order < 2; order++) /* the least first, and the greatest */
+    for (int order = 0; order < 2; order++) /* ascending, and descending */
         take_order(terms, accumulator, row, sorted, order, &most, &way, &worst);
     free(sorted);
-    /* Pivots are made of the first elements, or are the middle one: the farthest from the mean. */
+    /* Kernels take their pivot from the first elements or the middle one: this is the farthest from the mean. */
     double pivot = x[row->hidden / 2];
     for (size_t i = 0; i < row->hidden && i < 8; i++)
         if (fabs(x[i] - row->answer->facts.mean) > fabs(pivot - row->answer->facts.mean))

@@ -3,25 +3,24 @@
 #include "exact/scale.h"
 #include <stdio.h>
 
-/* Errors of a row, in row ULP, are e_i = g_i (a xhat_i + b) + s_i: a and b from the errors of rstd and
- * mean, which all elements share and which any order of summation may make large; g_i = gamma_i in
- * ulps; s_i what is left, the roundings of element i alone. a and b are fitted (least squares), and
- * s_i is compared.
+/* The errors of a row, in row ULP, are e_i = g_i (a xhat_i + b) + s_i. a and b are the errors of rstd and mean, which
+ * all elements share and which some orders of summation make large; g_i is gamma_i in ulps; s_i is the rest, from the
+ * roundings of element i. a and b are fitted (least squares), and the s_i are compared.
  *
- * For a place G (a lane, an element counted from the end, an eighth) each row gives one number: the
- * mean of s over G less the mean over the rest of the row. Were places alike, this number would be
- * zero on average, and rows are independent. Over n rows, mean / (deviation / sqrt(n)) is then
- * Student's t of n - 1 degrees of freedom: |s_i| is a few row ULP at most, and n is 30 or more. The
- * same of |s|, less its own mean over all. Wallace (1959) turns t into the normal variable that is as
- * rare. 166 places and two statistics are 332 comparisons; more than 7 has a probability of 2.6e-12
- * each: 1e-9 in all, and less than 1e-6 with room for what is not normal. A fast and a careful rounding of the
- * tail differ by a row ULP at most (half an ulp each of product and sum): less is no finding. */
+ * For a group G of positions (a lane, an element counted from the end, an eighth) each row gives one number: the mean
+ * of s over G minus the mean over the rest of the row. Rows are independent, and if all positions have the same errors,
+ * the expected value of this number is 0. Over n rows, mean / (deviation / sqrt(n)) then has Student's t distribution
+ * with n - 1 degrees of freedom: |s_i| is at most a few row ULP, and n is at least 30. The same is done with |s|.
+ * Wallace (1959) converts t into a standard normal variable of the same probability. 166 groups and two statistics are
+ * 332 comparisons; a value above 7 has a probability of 2.6e-12 in each and of 1e-9 in all, or less than 1e-6 with a
+ * margin for errors that are not normal. Two correct ways to compute the last elements differ by at most a row ULP
+ * (half an ulp each of product and sum), so smaller differences are ignored. */
 
 enum { LEAST_HIDDEN = 32, LEAST_ROWS = 30 };
 
 static const double beyond_chance = 7;
 
-/* e_i and its two directions, in row ULP. */
+/* e_i and the coefficients of a and b in it, in row ULP. */
 typedef struct element_error {
     double error, deviation, offset;
 } element_error;
@@ -35,7 +34,7 @@ static element_error error_at(const metrics_row *row, const double *x, const voi
                            gamma * (x[i] - facts->mean) * facts->rstd, gamma};
 }
 
-/* Fits a and b and leaves s; false: there is nothing to fit. */
+/* Fits a and b and writes s into left. Returns false if the fit is not determined. */
 static bool take_out_shared(const metrics_row *row, const double *x, const void *y, double *left)
 {
     double dd = 0, od = 0, oo = 0, ed = 0, eo = 0;
@@ -58,7 +57,7 @@ static bool take_out_shared(const metrics_row *row, const double *x, const void 
     return true;
 }
 
-/* Of one row and one statistic: how many elements a bin has and their sum. */
+/* The number of elements in each bin and their sum, for one row and one statistic; all, total: for the whole row. */
 typedef struct row_bins {
     double count[POSITION_LANES + POSITION_LAST + POSITION_EIGHTHS],
         sum[POSITION_LANES + POSITION_LAST + POSITION_EIGHTHS], all, total;
@@ -90,7 +89,7 @@ static void add_place(place_sums *place, const row_bins *bins, double count, dou
     place->squares += difference * difference;
 }
 
-/* Lanes of 2, 4, ... are bins of POSITION_LANES taken together. */
+/* Adds a row to the sums of all groups. A lane of 2, 4, ... lanes consists of several bins of POSITION_LANES. */
 static void add_places(place_sums *places, const row_bins *bins)
 {
     for (size_t lanes = 2; lanes <= POSITION_LANES; lanes *= 2)
@@ -107,8 +106,8 @@ static void add_places(place_sums *places, const row_bins *bins)
         add_place(places++, bins, bins->count[bin], bins->sum[bin]);
 }
 
-/* The mean of a row's errors away from zero. Rounded to nearest they are as often inwards as outwards;
- * a type of 24 bits or more has errors of the sums beside them. */
+/* Adds the mean error of a row away from zero. Rounding to nearest errs towards zero as often as away from it. Longer
+ * types are skipped, since the errors of their sums are as large as those of rounding. */
 static void add_outward(place_sums *outward, const metrics_row *row, const void *y)
 {
     type_format format = format_of(row->storage);
@@ -171,7 +170,7 @@ static bool is_beyond_chance(const place_sums *place, double mean)
     return n >= LEAST_ROWS && normal * (8 * n - 7) / (8 * n - 5) > beyond_chance;
 }
 
-/* Truncation is off by half an ulp on average; a quarter is told from rounding by steps. */
+/* The mean error of truncation is half an ulp; a threshold of a quarter allows for kernels that round each step. */
 bool position_truncates(const position_errors *errors, double *outward)
 {
     *outward = errors->outward.sum / errors->outward.rows;

@@ -1,4 +1,4 @@
-/* Tests whether errors depend on the position of an element. A kernel whose 13th of 16 lanes is less accurate than
+/* Tests whether errors depend on the position of an element. A kernel with one lane of 16 that is less accurate than
  * the others is wrong in that lane, however small the error is.
  *
  *     position_errors errors = {0};
@@ -6,10 +6,9 @@
  *     position_finding found;
  *     if (position_differs(&errors, &found)) ...            // "lane 13 of 16", 3.0 row ULP
  *
- * It compares the lanes i mod 2, 4, ... 64, each of the last 32 elements, and the eighths of a row, each
- * with the rest of its row. Only rows whose elements have the same distribution at every position may be
- * added. position.c has the test and its rate of false alarms: less than one in a
- * million. */
+ * The groups of positions are the lanes i mod 2, 4, ... 64, each of the last 32 elements, and the eighths of a row.
+ * Each group is compared with the rest of its row. Only rows whose elements have the same distribution at every
+ * position may be added. position.c explains the test, which gives less than one false alarm in a million. */
 #ifndef LNBENCH_POSITION_H
 #define LNBENCH_POSITION_H
 
@@ -39,15 +38,15 @@ typedef struct position_finding {
 } position_finding;
 
 /* Adds a row. x: the row as doubles, with the residual added. Rows with fewer than 32 elements or without
- * a finite answer are ignored. */
+ * a finite rstd are ignored. */
 void position_add(position_errors *errors, const metrics_row *row, const double *x, const void *y);
 
-/* The largest difference that is significant and above 1 row ULP; false: there is none, or there are too
+/* Finds the largest difference that is significant and above 1 row ULP. Returns false if there is none or there are too
  * few rows. */
 bool position_differs(const position_errors *errors, position_finding *found);
 
-/* Whether 16-bit results are truncated instead of rounded, by the same test; *outward: their mean error away from
- * zero, in ulp. False for other types. */
+/* Returns whether 16-bit results are truncated instead of rounded, by the same test; false for other types. *outward:
+ * their mean error away from zero, in ulp. */
 bool position_truncates(const position_errors *errors, double *outward);
 
 #endif

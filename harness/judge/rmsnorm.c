@@ -1,9 +1,9 @@
-/* What the judge knows of RMSNorm. */
+/* The part of the judge that depends on the operation (judging.h), for RMSNorm. */
 #include "base/arena.h"
 #include "certify/rms_row.h"
 #include "judge/judging.h"
 
-/* The root of a mean square, before it is rounded. */
+/* Returns the root of a mean square before it is rounded. */
 static double rmsnorm_root(const ln_convention *convention, double square)
 {
     bool inside = convention->eps_place == LN_EPS_VAR, on = convention->eps_place == LN_EPS_STD;
@@ -16,7 +16,7 @@ double rmsnorm_rounded_root(const ln_convention *convention, ln_type storage, do
     return convention->root ? stored_in(storage, root) : root;
 }
 
-/* weight * xhat of an element before its last rounding, given the weight as it is stored. */
+/* Returns weight * xhat of an element before its last rounding. */
 static double rmsnorm_value(const ln_convention *convention, const metrics_row *row, double xhat,
                             size_t i)
 {
@@ -36,9 +36,9 @@ static bool rmsnorm_answer(ln_reference *reference, const judge_block *block, si
                                 block->inputs[ROLE_GAMMA], &block->results[row]);
 }
 
-/* ---- a kernel that rounds where it is not asked to, or does not where it is ---- */
+/* ---- a kernel that rounds in another place than the convention says ---- */
 
-/* Two conventions of a row: what a kernel is asked for, and what it may do. */
+/* The convention of a row, and another one that a kernel may have computed. */
 typedef struct other_way {
     ln_convention own, other;
 } other_way;
@@ -50,7 +50,7 @@ static double rmsnorm_taken(const judge_block *block, const metrics_row *row, si
     const ln_convention *const conventions[] = {&ways->other, &ways->own};
     double elements[2];
     for (int way = 0; way < 2; way++) {
-        /* Of a sum that is rounded or not, elements tell; its root hardly does. */
+        /* Both divisors are of the same mean square: rounding x + residual changes it very little. */
         ln_convention root = ways->own;
         root.root = conventions[way]->root;
         double divisor = rmsnorm_rounded_root(&root, block->storage, row->answer->facts.var);
@@ -70,7 +70,7 @@ static uint64_t rmsnorm_rounded_otherwise(const judge_block *block, const void *
     offset.weight =
         own.weight == LN_RMS_WEIGHT_OFFSET ? LN_RMS_WEIGHT_OFFSET_ROUNDED : LN_RMS_WEIGHT_OFFSET;
     const struct {
-        bool told;
+        bool applies;
         ln_convention other;
     } all[] = {
         {own.weight != LN_RMS_WEIGHT_NONE, cast},
@@ -80,26 +80,25 @@ static uint64_t rmsnorm_rounded_otherwise(const judge_block *block, const void *
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         const other_way ways = {own, all[i].other};
-        if (all[i].told && judge_follows(block, y, rmsnorm_taken, &ways))
+        if (all[i].applies && judge_follows(block, y, rmsnorm_taken, &ways))
             return (uint64_t)1 << (MISTAKE_CAST + i);
     }
     return 0;
 }
 
-/* What a row may be off without a bound. The model and the letters are those of layernorm.c, with
- * mu = 0: V = sum(x^2) / N, R = 1 / r the root as the convention has it, D = max |x|.
+/* The allowed error of a row without a bound. The model and the symbols are those of layernorm.c, with mu = 0:
+ * V = sum(x^2) / N, R = 1 / r the root under the convention, D = max |x|, T the storage type.
  *
- * Sum. No square is negative: |V' - V| <= lost = g V + 4 u V + 4 tiny, g = gamma(N + 4), and 2 a V where
- * x + residual is not rounded to x's type. With rho = rstd_error() of that the root lies between root (1 -
- * rho) and root (1 + rho); where it is rounded to T, R' lies between those two rounded.
+ * Sum. Since all squares are positive, |V' - V| <= lost = g V + 4 u V + 4 tiny, g = gamma(N + 4), and 2 a V more if
+ * x + residual is not rounded to T. With rho = rstd_error() of this error, the root before its rounding lies between
+ * root (1 - rho) and root (1 + rho). If the convention rounds it to T, R' lies between these two numbers rounded to T.
  *
- * xhat. x / R' or x r' with at most six roundings: |xhat' - xhat| <= D r (rho + 6 a (1 + rho)). Where it is
- * rounded to T, two numbers so near round to two that are one unit further apart: 2 v max |xhat|, or the
- * smallest number. 1 + w and the product round once each, y to T: 3 a + v.
+ * xhat. x / R' or x r' with at most six roundings: |xhat' - xhat| <= D r (rho + 6 a (1 + rho)). Rounding xhat to T may
+ * increase this difference by one unit of T: 2 v max |xhat|, or the smallest number of T. The rounding of 1 + w, that
+ * of the product and that of y to T add 3 a + v.
  *
- * The ways of the textbook: the squares added up in six orders (add_in_order()), each off by what 4 u V and its
- * underflow take besides, since one order may be right by luck; then x r or x / R, as one of them gives r,
- * with the convention's roundings. */
+ * The textbook algorithms add the squares in six orders (add_in_order()). Each sum is also tried with N (4 u V + 2
+ * tiny) added and subtracted, since one order may be right by luck. Then x r, with the convention's roundings. */
 
 static const double slack = 1 + 1e-12;
 static const order_answer no_claim = {{INFINITY, 0}, {[ROLE_RSTD] = INFINITY}};
@@ -118,7 +117,7 @@ static order_answer rmsnorm_any_order(const order_question *asked, const ln_row_
     if (own->sum != LN_RMS_SUM_ROUNDED)
         lost += 2 * a * V;
     double rho = rstd_error(asked->convention, V, lost, sums.unit);
-    /* |r' / r - 1| where the root is off by rho before it is rounded. */
+    /* |r' / r - 1| of a root that has a relative error of rho before it is rounded. */
     if (isfinite(rho) && own->root) {
         const double root = rmsnorm_root(own, V);
         const double high = stored_in(asked->storage, root * (1 + 2 * rho) * slack);
@@ -137,7 +136,7 @@ static order_answer rmsnorm_any_order(const order_question *asked, const ln_row_
     return (order_answer){{xhat * slack, affine}, {[ROLE_RSTD] = (rho + 4 * sums.unit) * slack}};
 }
 
-/* What rounding behind the sum costs. */
+/* Returns the error in row ULP of the roundings after the sum. */
 static double error_of_rest(ln_type type, const metrics_row *row, const double *x)
 {
     const ln_convention *own = row->convention;
@@ -149,7 +148,7 @@ static double error_of_rest(ln_type type, const metrics_row *row, const double *
             return INFINITY;
         worst = fmax(worst, off);
     }
-    return worst + 0.5 + (own->cast ? 2 : 0); /* y's own rounding, and an xhat of the other side */
+    return worst + 0.5 + (own->cast ? 2 : 0); /* rounding y; xhat rounded to a neighbour */
 }
 
 static textbook_errors rmsnorm_textbook(const metrics_row *row, const double *x,
@@ -173,7 +172,7 @@ static textbook_errors rmsnorm_textbook(const metrics_row *row, const double *x,
         most = fmax(most, lever);
         terms[i] = rounded_to(accumulator, x[i] * x[i]);
     }
-    /* The sum as found, or so much less or more. */
+    /* Each sum, decreased and increased by `lost`. */
     for (int order = 0; order < SUM_ORDERS; order++) {
         const double sum = add_in_order(accumulator, terms, row->hidden, order);
         for (int side = -1; side <= 1; side += 2) {
