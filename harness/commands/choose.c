@@ -1,7 +1,7 @@
-/* lnbench choose: which kernel to call for a shape. It measures the shapes as `lnbench run --shapes` would, into a run
- * of the store, and asks that run alone (store/recommended.sql), so that the same question has the same answer
- * whatever was measured before. With --stored it asks the latest run that timed the shape. The answer has up to three
- * kernels: the one to call, the one with a proven bound, and the fastest with what speaks against it. */
+/* lnbench choose: recommends a kernel for a shape. It measures the shapes as `lnbench run --shapes` would, into a run
+ * of the store, and queries only that run (store/recommended.sql), so that earlier measurements do not change the
+ * answer. With --stored it queries the latest run that timed the shape. The answer has up to three kernels: the one to
+ * call, one with a proven bound, and the fastest with the reason why it is not recommended. */
 #include "show/answer.h"
 #include "base/text.h"
 #include "base/program.h"
@@ -22,7 +22,7 @@ typedef struct choose_options {
     output_file printed;
 } choose_options;
 
-/* What an answer's kernel is, in tables and in sentences. */
+/* The role of a kernel in the answer: its name in tables, and the beginning of its sentence. */
 enum { RECOMMENDED, MOST_ACCURATE, PROVEN, TUNED, FASTEST, ANSWERS };
 static const char *const answer_names[ANSWERS][2] = {
     {"recommended", "Recommended"},
@@ -39,25 +39,24 @@ typedef struct choice {
     machine_facts machine;
     standing_list standings;
     kernel_ranking ranking;
-    const ranked_kernel *answers[ANSWERS]; /* NULL: there is none */
-    const ranked_kernel
-        *named; /* the recommended one, or else the most accurate that can be called */
-    bool noisy; /* some may be faster than the recommended one */
+    const ranked_kernel *answers[ANSWERS]; /* NULL: no kernel has this role */
+    const ranked_kernel *named; /* the recommended one, else the most accurate callable one */
+    bool noisy;                 /* another kernel may be faster than the recommended one */
 } choice;
 
 typedef struct choosing {
     choose_options *options;
-    const model_shape *model; /* NULL: shapes were given */
+    const model_shape *model; /* NULL: shapes were given on the command line */
     choice *choices;          /* one for each shape */
     size_t count;
     result_store *store;
     arena memory;
-    size_t missing; /* cases of the runs that have no result */
+    size_t missing; /* cases of the runs without a result */
 } choosing;
 
-/* ---- what was asked for ---- */
+/* ---- the request ---- */
 
-/* The shapes of the model: one token and a prompt, or as many tokens as were given. */
+/* Adds the shapes of the model: with the given numbers of tokens, or else with one token and with a prompt. */
 static void add_model_shapes(const choosing *all, word_list *shapes)
 {
     const word_list *tokens = &all->options->tokens;
@@ -73,7 +72,7 @@ static void add_model_shapes(const choosing *all, word_list *shapes)
     }
 }
 
-/* One convention: the one that was given, else the model's, else torch. */
+/* Reads the one convention: the given one, else the model's, else torch. */
 static void read_convention(const choosing *all, case_key *at)
 {
     word_list *given = &all->options->run.request.conventions, conventions = {0};
@@ -100,7 +99,7 @@ static void read_convention(const choosing *all, case_key *at)
     word_list_add(given, at->convention);
 }
 
-/* What all shapes share. */
+/* Reads the settings that all shapes share: budget, types, cache state, threads and convention. */
 static recommend_wanted read_budget(const choosing *all)
 {
     choose_options *options = all->options;
@@ -143,8 +142,7 @@ static recommend_wanted read_budget(const choosing *all)
     return wanted;
 }
 
-/* What was asked for, as one question for each shape; what cannot be asked ends the program before anything is
- * measured. */
+/* Reads the request as one query for each shape. An invalid request ends the program before anything is measured. */
 static void read_request(choosing *all)
 {
     const choose_options *options = all->options;
@@ -175,7 +173,7 @@ static void read_request(choosing *all)
 
 /* ---- the evidence ---- */
 
-/* One run of all shapes. */
+/* Measures all shapes into one run and returns its number. */
 static int64_t measure(choosing *all, const char *command_line)
 {
     const run_settings *settings = &all->options->run;
@@ -194,7 +192,7 @@ static int64_t measure(choosing *all, const char *command_line)
     return run.id;
 }
 
-/* The stored run that timed a shape. */
+/* Returns the latest stored run that timed the shape; ends the program if there is none. */
 static int64_t find_stored(const choosing *all, const choice *own)
 {
     machine_facts machine;
@@ -215,7 +213,8 @@ static int64_t find_stored(const choosing *all, const choice *own)
     return run;
 }
 
-/* A proven kernel stands beside one that is not, and the fastest where something speaks against it. */
+/* Chooses the kernels to show: also a proven one if the recommended is not, and the fastest if a reason is against
+ * it. */
 static void list_answers(choice *own)
 {
     const kernel_ranking *ranking = &own->ranking;
@@ -238,7 +237,7 @@ static void list_answers(choice *own)
         of[FASTEST] = fastest;
 }
 
-/* Measures, or finds the stored run, and asks it for each shape which kernel to call. */
+/* Measures or finds the stored run of each shape, and queries it for the kernels to show. */
 static void gather(choosing *all, const char *command_line)
 {
     const char *database = all->options->run.database;
@@ -261,14 +260,15 @@ static void gather(choosing *all, const char *command_line)
 
 /* ---- the answer ---- */
 
-/* How many times as fast as the kernel that is named first: by the ratio to the copy. */
+/* Returns how many times as fast as `own->named` a kernel is, by their copy ratios or, if one is unknown, their
+ * times. */
 static double speedup(const choice *own, const ranked_kernel *other)
 {
     double ratio = own->named ? other->copy_ratio / own->named->copy_ratio : NAN;
     return isnan(ratio) && own->named ? own->named->time_ns / other->time_ns : ratio;
 }
 
-/* Why a kernel is not recommended, in a few words. */
+/* Writes in a few words why a kernel is not recommended. */
 static const char *objection(const choice *own, const ranked_kernel *kernel,
                              char words[OBJECTION_WORDS])
 {
@@ -293,8 +293,9 @@ static const char *objection(const choice *own, const ranked_kernel *kernel,
     return strncmp(words, "is ", 3) == 0 ? words + 3 : words;
 }
 
-/* "Recommended: library_fast_f32 (retry_folded_f32_avx512): 4.21 us [4.18, 4.25], at most 0.6 row ULP on 48 cases",
- * one line for each kernel; behind the first line those that may be as fast; and whether the first time is noise. */
+/* Adds one line for each kernel, such as "Recommended: library_fast_f32 (retry_folded_f32_avx512): 4.21 us [4.18,
+ * 4.25], at most 0.6 row ULP on 48 cases". A line after the recommended kernel names the others that may be as fast;
+ * the last line warns of noise. */
 static void add_answer(const choice *own, text_buffer *out)
 {
     char times[4][16], words[ERROR_WORDS], why[OBJECTION_WORDS];
@@ -343,7 +344,7 @@ static void add_answer(const choice *own, text_buffer *out)
                     named->kernel, 100 * spread);
 }
 
-/* Each answer under its shape; which run it is of stands once behind all that share it. */
+/* Prints each answer under its shape. A line names the run once, after all answers that share it. */
 static void print_text(const choosing *all, const output_file *out)
 {
     for (size_t i = 0; i < all->count; i++) {
@@ -368,7 +369,7 @@ static void print_text(const choosing *all, const output_file *out)
     }
 }
 
-/* One row for each answer. */
+/* Prints a table with one row for each answer. */
 static void print_rows(const choosing *all, const output_file *out)
 {
     static const relation_column columns[] = {
@@ -407,7 +408,7 @@ static void print_rows(const choosing *all, const output_file *out)
     relation_print(rows, out);
 }
 
-/* An answer all the same, but with an exit code that says what it lacks. */
+/* Ends the program with an error, after the answer was printed, if an answer is missing, incomplete or too noisy. */
 static void check(const choosing *all)
 {
     char words[OBJECTION_WORDS];

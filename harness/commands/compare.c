@@ -1,5 +1,5 @@
-/* lnbench compare: two runs, from the store or from exported files; lnbench duet: two builds of a kernel library in
- * one process, interleaved, judged bit for bit. Both show what became slower or worse. */
+/* lnbench compare: compares two runs of the store or of exported files. lnbench duet: compares two builds of a kernel
+ * library in one process, interleaved and judged bit for bit. Both show the regressions. */
 #include "base/program.h"
 #include "commands/options.h"
 #include "show/compare.h"
@@ -10,7 +10,7 @@
 typedef struct comparison_options {
     const char *threshold, *gate, *format, *only;
     double confidence;
-    word_list also; /* FORMAT=FILE */
+    word_list also; /* each FORMAT=FILE */
     bool json, all, allow_missing;
 } comparison_options;
 
@@ -38,7 +38,7 @@ typedef struct comparison_options {
         "json", NULL, "the same as --format json", OPTION_FLAG, offsetof(type, member.json)        \
     }
 
-/* "2%" or "0.02". */
+/* Reads a threshold such as "2%" or "0.02". */
 static double parse_threshold(const char *given)
 {
     char *end;
@@ -53,7 +53,7 @@ static double parse_threshold(const char *given)
     return value;
 }
 
-/* A format among those of CI: the parser of options knows only those that every command has. */
+/* Reads a format, also one of those for CI, which the parser of options does not know. */
 static output_format parse_format(const char *option, const char *given, size_t length)
 {
     for (size_t i = 0; i < OUTPUT_FORMATS_OF_CI; i++)
@@ -63,7 +63,7 @@ static output_format parse_format(const char *option, const char *given, size_t 
     die(EXIT_CODE_USAGE, "%s %.60s: choose " OUTPUT_FORMATS_CI, option, given);
 }
 
-/* The format of one --also; *path: where it goes. */
+/* Returns the format of one --also, and sets *path to its file. */
 static output_format read_also(const char *also, const char **path)
 {
     const char *equals = strchr(also, '=');
@@ -73,7 +73,7 @@ static output_format read_also(const char *also, const char **path)
     return parse_format("--also", also, (size_t)(equals - also));
 }
 
-/* Returns the format of standard output. A wrong option ends the program (2) and says what was expected. */
+/* Reads the options and returns the format of standard output. An invalid one ends the program with code 2. */
 static output_format comparison_read_options(const comparison_options *options,
                                              comparison_settings *settings)
 {
@@ -94,7 +94,7 @@ static output_format comparison_read_options(const comparison_options *options,
     const output_format format = parse_format("--format", named, strlen(named));
     settings->every_pair = format >= OUTPUT_JSON;
     settings->json = format == OUTPUT_JSON;
-    for (size_t i = 0; i < options->also.count; i++) { /* before anything is measured */
+    for (size_t i = 0; i < options->also.count; i++) { /* checked before anything is measured */
         const output_format other = read_also(options->also.words[i], &path);
         settings->every_pair |= other >= OUTPUT_JSON;
         settings->json |= other == OUTPUT_JSON;
@@ -102,7 +102,7 @@ static output_format comparison_read_options(const comparison_options *options,
     return format;
 }
 
-/* To standard output and to every --also. */
+/* Writes the comparison to standard output and to every --also. */
 static void comparison_show(const run_comparison *comparison, output_format format,
                             const word_list *also)
 {
@@ -201,7 +201,7 @@ static exit_code duet(void *context, const cli_call *call)
     output_format format = comparison_read_options(&options->shown, &duet.comparison.settings);
     duet_prepare(&duet, &options->request);
     bool finished = duet_measure(&duet, &options->request);
-    /* What was measured is shown even where the rest was not. */
+    /* An interrupted duet still shows the pairs that were measured. */
     comparison_show(&duet.comparison, format, &options->shown.also);
     exit_code code = finished ? comparison_exit_code(&duet.comparison) : EXIT_CODE_INTERRUPTED;
     duet_free(&duet);

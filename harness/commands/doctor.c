@@ -1,5 +1,5 @@
-/* lnbench doctor: finds what makes timings on this machine untrustworthy, and the remedies. --noise measures the smallest
- * visible change of time, which compare uses; --store and --remove maintain the store. */
+/* lnbench doctor: finds what makes timings on this machine untrustworthy, and how to fix it. --noise measures the
+ * smallest detectable change of time, which compare uses; --store and --remove maintain the store. */
 #include "commands/options.h"
 #include "domain/machine.h"
 #include "base/program.h"
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* words: "3" or "1..50". */
+/* Removes one run or a range of runs; `words` is such as "3" or "1..50". */
 static void remove_runs(const char *database, const char *words, const output_file *out)
 {
     char *end;
@@ -32,7 +32,7 @@ static void remove_runs(const char *database, const char *words, const output_fi
     output_line(out, "removed %lld run%s", (long long)removed, plural((size_t)removed));
 }
 
-/* Reads the whole store, so that damage is found. */
+/* Reads the whole store to find damage, and prints its state. */
 static void print_store(const char *database, const output_file *out)
 {
     static const relation_column columns[] = {COLUMN("store", "store"),
@@ -53,8 +53,8 @@ static void print_store(const char *database, const output_file *out)
     store_close(store);
 }
 
-/* The library against a copy of it, a call of each regime that the machine has. A call that is too
- * large is left out: its buffers take longer to fill and to compare than the call takes. */
+/* Times the library against a copy of itself at one shape for each cache level of the machine. Shapes above 256 MiB are
+ * left out, because filling and comparing their buffers takes longer than the call. */
 static void measure_equal_code(const char *library, const char *copy, double seconds,
                                duet_run *duet)
 {
@@ -94,7 +94,7 @@ static void measure_equal_code(const char *library, const char *copy, double sec
     word_list_free(&request.shapes);
 }
 
-/* The smallest change that is seen, for each cache level: into the store, where compare finds it, and as a table. */
+/* Stores the smallest detectable change for each cache level, which compare reads, and prints it as a table. */
 static void store_and_print(const run_comparison *comparison, const char *database,
                             const output_file *out)
 {
@@ -113,9 +113,9 @@ static void store_and_print(const run_comparison *comparison, const char *databa
     stored_table pairs = store_get_table(comparison->store, "pairs");
     for (size_t i = 0; i < pairs.rows; i++) {
         const char *regime = table_text(&pairs, i, "regime");
-        /* One interval of equal code. Its farther end from 1 is the floor: at this threshold the duet would have
-         * given no alarm. A change that lies above the floor by the width of an interval is seen however its own
-         * interval falls. Logarithms add up where shares do not. */
+        /* This is one interval of a ratio between equal code. Its end that is farther from 1 is the noise floor: at
+         * this threshold the duet would have raised no alarm. A change is detected for certain if it exceeds the floor
+         * by the width of the interval. Logarithms are used because they can be added, and ratios cannot. */
         const double lo = log(table_real(&pairs, i, "ratio_lo"));
         const double hi = log(table_real(&pairs, i, "ratio_hi"));
         const double seen = expm1(fmax(fabs(lo), fabs(hi)) + hi - lo);
@@ -141,7 +141,7 @@ static void store_and_print(const run_comparison *comparison, const char *databa
                          100 * smallest[of], regime_names[of]);
 }
 
-/* A database that cannot be written is found before anything is measured. */
+/* Measures and stores the noise. Opens the database first, so that an unwritable one is reported at once. */
 static void doctor_noise(const char *database, double seconds, const output_file *out)
 {
     char library[1024], copy[1100];
@@ -162,15 +162,15 @@ static void doctor_noise(const char *database, double seconds, const output_file
     temporary_folder_remove(folder);
 }
 
-/* The same work of some 20 ms, timed 25 times in half a second. */
+/* The scatter of PIECES timings of the same work, about 20 ms each, half a second in all. */
 typedef struct timing_scatter {
-    double apart;     /* the long times against the short ones (ninth against first tenth) - 1 */
-    double cpu_share; /* of the time that passed, what this thread had of its processor */
+    double apart;     /* ninth decile of the times / their first decile - 1 */
+    double cpu_share; /* processor time of this thread / elapsed time */
 } timing_scatter;
 enum { PIECES = 25 };
 static const double piece_seconds = .02;
 
-/* A chain of multiplications: memory, caches and the compiler have no say. */
+/* Computes a chain of multiplications, whose time does not depend on memory, caches or the compiler. */
 static uint64_t work(uint64_t state, uint64_t steps)
 {
     for (uint64_t i = 0; i < steps; i++)
@@ -178,7 +178,7 @@ static uint64_t work(uint64_t state, uint64_t steps)
     return state;
 }
 
-/* Times the same work again and again: how far these times lie apart is how far any timing here can be trusted. */
+/* Times the same work repeatedly. No timing on this machine is more precise than the scatter of these times. */
 static timing_scatter measure_scatter(void)
 {
     volatile uint64_t state = 1;
@@ -197,14 +197,14 @@ static timing_scatter measure_scatter(void)
     }
     wall = seconds_now() - wall;
     processor = seconds_of(CLOCK_THREAD_CPUTIME_ID) - processor;
-    median(seconds, PIECES); /* sorts them */
+    median(seconds, PIECES); /* called only because it sorts them */
     return (timing_scatter){.apart = seconds[PIECES * 9 / 10] / seconds[PIECES / 10] - 1,
                             .cpu_share = processor / wall};
 }
 
 static const char *const grade_names[] = {"fine", "note", "warning"};
 
-/* Beyond either, a figure says more of the machine than of the kernel. */
+/* Beyond either limit, a figure describes the machine rather than the kernel. */
 static const double most_apart = .1, least_cpu_share = .9;
 
 static bool is_trusted(const timing_scatter *scatter)
@@ -212,7 +212,7 @@ static bool is_trusted(const timing_scatter *scatter)
     return scatter->apart <= most_apart && scatter->cpu_share >= least_cpu_share;
 }
 
-/* First "timings here are good to about 2 %: 2 things to mend". */
+/* Prints the report as text. Its first line is such as "timings here are good to about 2 %: 2 things to mend". */
 static void print_text(const output_file *out, const machine_facts *machine,
                        const timing_scatter *scatter, const finding *findings, size_t count,
                        bool facts)
@@ -255,7 +255,7 @@ static void print_text(const output_file *out, const machine_facts *machine,
         output_line(out, "%-22s  %s", machine->facts[i].name, machine->facts[i].value);
 }
 
-/* For programs, and for Markdown; all but JSON have the facts in the same table. */
+/* Prints the report as rows for programs and for Markdown. All formats but JSON have the facts in the same table. */
 static void print_rows(const output_file *out, const machine_facts *machine,
                        const timing_scatter *scatter, const finding *findings, size_t count)
 {

@@ -1,5 +1,5 @@
-/* lnbench eval: a kernel, or the reference, on the user's own tensors; lnbench fingerprint: which function made the
- * output that a user has? Both read the same files. */
+/* lnbench eval: judges a kernel or the reference on the user's own tensors. lnbench fingerprint: finds the function
+ * that made a given output. Both read the same files. */
 #include "base/arena.h"
 #include "base/output.h"
 #include "base/program.h"
@@ -18,10 +18,9 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- the files of both ---- */
+/* ---- the files of eval and fingerprint ---- */
 
-/* What a file holds: a tensor of the operation, by its role; the gradient of a loss by y; or a gradient to be judged.
- */
+/* The contents of a file: a tensor of the operation by its role, a loss's gradient by y, or a gradient to judge. */
 enum { FILE_DY = ROLES_MOST, FILE_GRADIENTS, FILES = FILE_GRADIENTS + GRADIENTS };
 enum {
     FILE_DX = FILE_GRADIENTS + GRADIENT_DX,
@@ -29,7 +28,7 @@ enum {
     FILE_DBETA = FILE_GRADIENTS + GRADIENT_DBETA
 };
 
-/* Options are called as LayerNorm's tensors. */
+/* Returns the option that names the file. Options have the names of LayerNorm's tensors. */
 static const char *option_of(size_t file)
 {
     return file < FILE_DY    ? operations[LN_OPERATION_LAYERNORM]->roles[file].name
@@ -37,14 +36,14 @@ static const char *option_of(size_t file)
                              : gradient_name(file - FILE_GRADIENTS);
 }
 
-/* Whether a file holds gamma, beta or a gradient by them: as long as a row, whatever the number of rows. */
+/* Returns whether a file holds gamma, beta or their gradient, whose length does not depend on the number of rows. */
 static bool is_parameter(const operation *what, size_t file)
 {
     return file < FILE_DY ? file < what->count && role_is_parameter(&what->roles[file])
                           : file >= FILE_DGAMMA;
 }
 
-/* Reads one that is there; tables have the shape of x. */
+/* Reads one given file. All tensors but gamma, beta and their gradients must have the shape of x. */
 static void read_file(arena *memory, const operation *what, const tensor_request *like,
                       const char *path, size_t file, tensor_array *arrays)
 {
@@ -57,9 +56,9 @@ static void read_file(arena *memory, const operation *what, const tensor_request
         tensor_same_shape(&arrays[ROLE_X], &arrays[file], path, option_of(file));
 }
 
-/* ---- what fingerprint finds in them ---- */
+/* ---- fingerprint: its input ---- */
 
-/* Whether every element is, as far as its type can tell, a decimal with so many places. */
+/* Returns whether every element is a decimal number with at most `digits` places, within the precision of its type. */
 static bool has_decimals(const double *values, size_t count, ln_type type, int digits)
 {
     double power = pow(10, digits), half_ulp = type == LN_F64 ? 0x1p-53 : 0x1p-24;
@@ -73,8 +72,8 @@ static bool has_decimals(const double *values, size_t count, ln_type type, int d
     return true;
 }
 
-/* Fills the input, but for its digits, from LayerNorm's tensors. Where a row is not
- * the last axis the elements lie otherwise than the axes, and of too many axes: they are rows. */
+/* Fills the input, except its digits, from LayerNorm's tensors. The axes are kept only if the row is the last axis and
+ * there are at most FINGERPRINT_AXES of them; otherwise the input has two axes, rows and hidden. */
 static void take_input(arena *memory, const tensor_array *arrays, const char *const *paths,
                        fingerprint_input *input)
 {
@@ -115,11 +114,11 @@ static void take_input(arena *memory, const tensor_array *arrays, const char *co
     input->y_type = arrays[ROLE_Y].dtype;
 }
 
-/* ---- eval: its tensors ---- */
+/* ---- eval: reading its tensors ---- */
 
 typedef struct eval_options {
     const char *paths[FILES];
-    const char *input, *shape; /* rows of a family instead of files */
+    const char *input, *shape; /* generated rows instead of files */
     const char *axis, *dtype;
     const char *convention, *kernel, *out;
     uint64_t seed;
@@ -136,14 +135,14 @@ typedef struct eval_state {
     const kernel_entry *kernel; /* NULL: a file or the reference is judged */
     ln_convention convention;
     tensor_array arrays[FILES];
-    arena memory; /* of the arrays */
+    arena memory; /* owns the arrays */
     ln_type storage, param;
     size_t rows, hidden;
 } eval_state;
 
-/* The types are the kernel's; without one the rows' type is that of --dtypes, or of the files: what
- * came out decides, since x may be narrower than that (f16 in, f32 out). Parameters are f64 beside f64
- * and else f32; RMSNorm's weight keeps a shorter type of its own. Returns whose type the rows have. */
+/* Chooses the types of the problem: the kernel's, else that of --dtypes, else that of the output file, since x may be
+ * narrower than the output (f16 in, f32 out). Parameters are f64 if rows are f64, and f32 otherwise; RMSNorm's weight
+ * keeps its own type if it is shorter. Returns words that say where the rows' type comes from. */
 static const char *choose_types(eval_state *state)
 {
     const eval_options *options = state->options;
@@ -165,8 +164,8 @@ static const char *choose_types(eval_state *state)
                             : "the type of x";
 }
 
-/* A parameter, or its gradient: there where the convention has it, nowhere else. RMSNorm's weight decides the
- * type of parameters where its own is shorter: 1 + w may be rounded to it. */
+/* Reads a parameter or its gradient, which must be given exactly if the convention has it. A weight of RMSNorm in a
+ * shorter type decides the type of the parameters, because 1 + w may be rounded to it. */
 static void read_parameter(eval_state *state, const tensor_request *like, size_t file)
 {
     const eval_options *options = state->options;
@@ -175,7 +174,7 @@ static void read_parameter(eval_state *state, const tensor_request *like, size_t
     const char *path = options->paths[file], *option = option_of(file);
     const bool is_gradient = file > FILE_DY;
     tensor_array *array = &state->arrays[file];
-    /* Gradients need gamma for dx alone, and nothing that is added. */
+    /* Gradients need no beta or bias, and need gamma only for dx. */
     if (!path && (is_gradient ||
                   (options->paths[FILE_DY] && !(file == ROLE_GAMMA && options->paths[FILE_DX]))))
         return;
@@ -208,7 +207,7 @@ static void read_parameter(eval_state *state, const tensor_request *like, size_t
                    option);
 }
 
-/* The files in the types of the problem: every element keeps its value. */
+/* Reads the files and converts them to the types of the problem. A value that a type cannot hold ends the program. */
 static void read_tensors(eval_state *state)
 {
     const eval_options *options = state->options;
@@ -249,22 +248,22 @@ static void read_tensors(eval_state *state)
             read_parameter(state, &flat, i);
 }
 
-/* ---- eval: an output ---- */
+/* ---- eval: judging an output ---- */
 
-/* That some row is beyond its probable bound. */
+/* The probability that some row exceeds its probable bound. */
 static const double rare = 1e-9;
 
 typedef struct eval_shown {
-    stored_case result;                /* as a case of the store, so that it prints like one */
-    const kernel_entry *kernel;        /* NULL: the reference, or a file */
-    invariance_result bits;            /* what they depend on */
-    ln_reference_counts certified;     /* how the right answers were decided */
+    stored_case result;                /* a case as in the store, so that it prints alike */
+    const kernel_entry *kernel;        /* NULL: the reference or a file was judged */
+    invariance_result bits;            /* which changes of a call change the output's bits */
+    ln_reference_counts certified;     /* how the reference values were certified */
     double probable_row_ulp;           /* NaN: none */
-    const fingerprint_found *function; /* what made a wrong output; NULL: nothing was wrong */
-    bool is_among;                     /* the result's convention is one of them */
+    const fingerprint_found *function; /* the function that made a failing output, or NULL */
+    bool is_among;                     /* the result's convention is among its candidates */
 } eval_shown;
 
-/* The case as run --json prints it, with what eval alone finds. */
+/* Returns the case as run --json prints it, with the figures that only eval computes. */
 static json_t *shown_json(const eval_shown *shown)
 {
     const ln_reference_counts *counts = &shown->certified;
@@ -294,7 +293,7 @@ static json_t *shown_json(const eval_shown *shown)
     return object;
 }
 
-/* What matters most first: the verdict, and what made a wrong output; behind the figures what is none. */
+/* Prints the table: the verdict, the function that made a failing output, the figures, and the remaining facts. */
 static void print_table(const eval_shown *shown, const output_file *out)
 {
     static const relation_column columns[] = {FOR_PEOPLE("measure"),
@@ -330,7 +329,7 @@ static void print_table(const eval_shown *shown, const output_file *out)
             continue;
         relation_row(rows, as_text("row_ulp_proven"),
                      isinf(proven) ? as_text("none") : as_figure(proven));
-        /* Beside the proven bound, and with its confidence. */
+        /* The probable bound follows the proven one, with its confidence. */
         relation_row(rows, as_text("row_ulp_probable"),
                      isnan(probable) ? as_text(NULL)
                      : !(probable < proven)
@@ -353,7 +352,8 @@ static void print_table(const eval_shown *shown, const output_file *out)
     output_line(out, "ulp_...: in ulps of the element; row_ulp_...: of |gamma| max|xhat| + |beta|");
 }
 
-/* The result, with the class of a kernel that ran, and with what made a wrong output that was given. */
+/* Prints the result, the reproducibility class of a kernel that ran, and the function that made a given failing
+ * output. */
 static void show_result(const eval_state *state, row_judge *judge, const case_judgement *judgement)
 {
     enum { FEW_ROWS = 64 };
@@ -385,14 +385,14 @@ static void show_result(const eval_state *state, row_judge *judge, const case_ju
                             &shown.bits, 1))
         die(EXIT_CODE_INTERRUPTED, "interrupted");
     const bool wrong = given && verdict_exit_code(&judgement->verdict) == EXIT_CODE_ACCURACY;
-    /* Within what 16 bits allow, but rounded elsewhere: another convention may give each bit of it. */
+    /* A 16-bit output may pass with other roundings; another convention may then explain each of its bits. */
     const bool elsewhere = given && !wrong && dtype_size(state->storage) == 2 &&
                            judgement->metrics.correctly_rounded < 1;
     if (wrong || elsewhere) {
         fingerprint_input input = {.digits = FINGERPRINT_EXACT, .x_digits = FINGERPRINT_EXACT};
         arena memory = {0};
         take_input(&memory, state->arrays, options->paths, &input);
-        /* What the first rows of a table exclude, all rows exclude. */
+        /* A few rows are enough: a function that the first rows of a table exclude is excluded for all rows. */
         if (!wrong && input.dimensions == 2 && input.shape[0] > FEW_ROWS)
             input.shape[0] = FEW_ROWS;
         fingerprint_make(&input, &function);
@@ -401,7 +401,7 @@ static void show_result(const eval_state *state, row_judge *judge, const case_ju
     }
     if (wrong || (function.answer != ANSWER_NONE && !shown.is_among))
         shown.function = &function;
-    /* Nothing but in JSON where the kernel gave nothing to measure. */
+    /* If the kernel computed nothing, only JSON has a result to print. */
     if (options->printed.format == OUTPUT_JSON)
         output_json(&options->printed, shown_json(&shown));
     else if (judgement->metrics.elements > 0)
@@ -409,7 +409,7 @@ static void show_result(const eval_state *state, row_judge *judge, const case_ju
     fingerprint_free(&function);
 }
 
-/* Judges the output of a kernel, of the reference or of a file, and prints every figure of it. */
+/* Judges the output of a kernel, of the reference or of a file, and prints all its figures. */
 static exit_code evaluate(const eval_state *state)
 {
     const eval_options *options = state->options;
@@ -430,7 +430,7 @@ static exit_code evaluate(const eval_state *state)
         judge_block_generate(judge, &block, call, options->input, NULL, 0);
     else
         judge_block_from(judge, &block, &call);
-    /* The reference's own output is judged too: what rounding alone costs. */
+    /* The rounded reference is judged like any output, which shows the error of rounding alone. */
     const void *computed = options->reference ? block.rounded : state->arrays[ROLE_Y].data;
     if (state->kernel) {
         judge_kernel(judge, &block, state->kernel, &judgement);
@@ -446,7 +446,7 @@ static exit_code evaluate(const eval_state *state)
         tensor_write(options->out, state->storage, &state->arrays[ROLE_X], computed);
     show_result(state, judge, &judgement);
     exit_code code = verdict_exit_code(&judgement.verdict);
-    /* One kernel was asked for: that it can't run here is then no side remark. */
+    /* The user requested this one kernel, so it is an error that it cannot run here. */
     if (judgement.verdict.kind == VERDICT_UNSUPPORTED)
         code = EXIT_CODE_ENVIRONMENT;
     if (judgement.metrics.elements == 0)
@@ -461,10 +461,10 @@ static exit_code evaluate(const eval_state *state)
     return code;
 }
 
-/* ---- eval: gradients ---- */
+/* ---- eval: judging gradients ---- */
 
-/* Measures the given gradients, which were made elsewhere, against the exact ones. An element of another class, or a
- * row_ulp_max above the limit, is an error; without a limit nothing is judged. */
+/* Compares the given gradients with the exact ones. An element of another class (NaN, infinite, finite) or a
+ * row_ulp_max above the limit is an error; without a limit only classes are checked. */
 static exit_code evaluate_gradients(const eval_state *state)
 {
     static const relation_column columns[] = {
@@ -524,7 +524,7 @@ static exit_code evaluate_gradients(const eval_state *state)
 
 /* ---- eval: the command ---- */
 
-/* --dy goes with at least one gradient, and with no other way. */
+/* Checks that --dy comes with at least one gradient, and that only one kind of output is given. */
 static void check_options(const eval_options *options)
 {
     const int ways =
@@ -649,7 +649,7 @@ typedef struct fingerprint_options {
 
 #define NOT_GIVEN UINT64_MAX
 
-/* The functions that explain y, the most usual first. */
+/* Returns the functions that explain y, the most common one first. */
 static relation *candidates_relation(const fingerprint_found *found)
 {
     static const relation_column columns[] = {
@@ -670,7 +670,7 @@ static relation *candidates_relation(const fingerprint_found *found)
     return rows;
 }
 
-/* What JSON says beside the candidates. */
+/* Returns the JSON fields other than the candidates. */
 static json_t *found_json(const fingerprint_found *found, size_t hidden)
 {
     json_t *row = found->probe == 0 ? json_null() : json_array();
@@ -684,12 +684,12 @@ static json_t *found_json(const fingerprint_found *found, size_t hidden)
                      "pairs_left", (json_int_t)found->pairs_left);
 }
 
-/* That no function explains y, and what the user can try: give gamma, say how many decimals were printed. */
+/* Prints that no function explains y, and what the user can try: give gamma, or say how many decimals were printed. */
 static void print_none(const fingerprint_input *input, const fingerprint_found *found,
                        const output_file *out)
 {
     enum { MOST = 6, ENOUGH = 4 };
-    int digits = 0; /* the decimals that y seems to have been rounded to */
+    int digits = 0; /* the number of decimals that y seems to be rounded to */
     size_t count = 1;
     for (size_t a = 0; a < input->dimensions; a++)
         count *= input->shape[a];
@@ -704,7 +704,7 @@ static void print_none(const fingerprint_input *input, const fingerprint_found *
         output_line(out, "y looks rounded to %d decimals: add --digits %d", digits, digits);
 }
 
-/* The answer in sentences, and the row that would tell more; probe: the file that gets it, or NULL. */
+/* Prints the answer in sentences, and the row that would decide between candidates. probe: a file for it, or NULL. */
 static void print_answer(const fingerprint_input *input, const fingerprint_found *found,
                          const char *probe, const output_file *out)
 {
@@ -771,7 +771,7 @@ static exit_code find_and_print(void *context, const cli_call *call)
         if (paths[i])
             read_file(&memory, what, &like, paths[i], i, arrays);
     take_input(&memory, arrays, paths, &input);
-    /* Where nothing is said of x, it was printed as y was if it has just as many decimals; else it is exact. */
+    /* Without --x-digits, x counts as printed like y if it has exactly as many decimals, and as exact otherwise. */
     if (options->x_digits == NOT_GIVEN && input.digits > 0 &&
         has_decimals(input.x, arrays[ROLE_X].elements, input.x_type, input.digits) &&
         !has_decimals(input.x, arrays[ROLE_X].elements, input.x_type, input.digits - 1))
@@ -783,7 +783,7 @@ static exit_code find_and_print(void *context, const cli_call *call)
     if (found.count > 0 || out->format == OUTPUT_JSON)
         relation_print_in(candidates_relation(&found), found_json(&found, hidden), "candidates",
                           out);
-    /* Nothing is written where no row tells: that is an answer too. */
+    /* No file is written if no row can decide; that is a valid answer too. */
     if (options->probe && found.probe == 0) {
         output_line(out, "%s was not written: %s", options->probe,
                     found.answer == ANSWER_OPEN ? "no row tells the rest apart"

@@ -1,6 +1,6 @@
-/* lnbench export: a stored run in the formats that other programs read; lnbench import: runs that were exported on
- * other machines, or other days, into the one store. Each format is a query of the store (store/export.c); a run as a
- * database keeps everything, and is what import reads. */
+/* lnbench export: writes a stored run in formats that other programs read. lnbench import: adds runs that were exported
+ * on other machines or days to the store. Each format is a query of the store (store/export.c). The database format
+ * keeps everything and is the one that import reads. */
 #include "commands/options.h"
 #include "base/program.h"
 #include "store/export.h"
@@ -12,7 +12,7 @@ typedef struct export_options {
     uint64_t run;
 } export_options;
 
-/* The run in one of the formats; or as a database of its own, packed where the name of the file ends in .xz. */
+/* Writes the run in one of the formats, or as a database of its own, compressed if the file's name ends in .xz. */
 static exit_code export_run(void *context, const cli_call *call)
 {
     const export_options *options = context;
@@ -24,7 +24,7 @@ static exit_code export_run(void *context, const cli_call *call)
     (void)call;
     result_store *store = store_open(options->database, STORE_READ);
     int64_t run = options->run ? (int64_t)options->run : store_latest_run(store);
-    store_run(store, run); /* it is there */
+    store_run(store, run); /* ends the program if there is no such run */
     if (whole && !options->out)
         die(EXIT_CODE_USAGE, "--format db needs --out FILE, such as run.db or run.db.xz");
     if (whole)
@@ -63,7 +63,7 @@ const cli_command command_export = {
 
 /* ---- lnbench import ---- */
 
-/* All runs of a file; one that the store has already is left out, and said so. */
+/* Imports all runs of a file; leaves out those that the store already has, and says so. */
 static void import_file(const char *path, const char *database, const output_file *out)
 {
     run_file file = run_file_open(path);

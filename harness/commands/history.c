@@ -1,7 +1,7 @@
-/* lnbench history: a measure over the stored runs. One query gives the points, series by series: a series is a case on
- * one machine, since runs of different machines are never pooled. Each is divided into segments where its values change
- * for good (E-divisive, store/statistics.h). Points and segments are TEMP tables, and what is shown of them is asked
- * there: the changes, and the medians between them. */
+/* lnbench history: shows a measure over the stored runs. One query returns the points, series by series. A series is
+ * one case on one machine, because runs of different machines are never pooled. Each series is divided into segments at
+ * its lasting changes (E-divisive, store/statistics.h). Points and segments are TEMP tables; queries on them return the
+ * changes and the medians of the segments. */
 #include "show/answer.h"
 #include "base/text.h"
 #include "commands/options.h"
@@ -23,9 +23,9 @@ typedef struct history_options {
     bool all;
 } history_options;
 
-/* A row a point, the nth of its series: ?1 names, labels and patterns of the kernels that are wanted, ?2 conventions, ?3 shapes, ?4 inputs, ?5 cache states: arrays in
- * JSON, of which an empty one narrows nothing. The first %s is the value, the others its interval. Series stand in the order of
- * their first points, and so do machines. */
+/* Selects one row for each point, numbered within its series. ?1 to ?5 are JSON arrays, of which an empty one restricts
+ * nothing: kernels' names, labels and patterns, conventions, shapes, inputs, cache states. The first %s is the value,
+ * the others its interval. Series and machines are ordered by their first points. */
 static const char points_sql[] =
     "CREATE TEMP TABLE point AS WITH wanted AS MATERIALIZED ("
     " SELECT name FROM (SELECT name, '' AS version FROM kernels UNION SELECT name, descriptor ->> "
@@ -64,8 +64,8 @@ static const char points_sql[] =
     "SELECT *, dense_rank() OVER (ORDER BY of_machine) AS machine_number,"
     " row_number() OVER (PARTITION BY series ORDER BY place) - 1 AS nth FROM placed";
 
-/* A segment has the points `first` to `until` - 1 of a series. past: the points, each with its segment. plots/history.sql
- * draws those of the machine whose number stands in `asked`. */
+/* A segment has the points `first` to `until` - 1 of a series. The view `past` has the points, each with its segment;
+ * plots/history.sql draws those of the machine whose number is in the table `asked`. */
 static const char segments_sql[] =
     "CREATE INDEX temp.points_of_series ON point (series, nth); "
     "CREATE TEMP TABLE segment (series, segment, first, until, median, PRIMARY KEY (series, "
@@ -74,8 +74,8 @@ static const char segments_sql[] =
     "segment ON segment.series = point.series AND nth BETWEEN first AND until - 1; "
     "CREATE TEMP TABLE asked (measure, machine_number)";
 
-/* A row a series, with what changed last: from its last segment (a), the one before (b), its last point and the first
- * one of the last segment (since). What moved most stands first. */
+/* Selects one row for each series with its last change: a is the last segment, b the one before it, `since` the first
+ * point of the last segment. The largest changes come first. */
 static const char series_sql[] =
     "SELECT point.*, a.segment AS changes, point.nth + 1 AS runs,"
     " (SELECT median FROM segment WHERE series = a.series AND segment = 0) AS first,"
@@ -89,7 +89,7 @@ static const char series_sql[] =
     "ORDER BY a.segment = 0, iif(a.median / b.median > 0, max(a.median / b.median, b.median / "
     "a.median), 1) DESC, a.series";
 
-/* What a measure is in SQL, with the ends of its interval. */
+/* A measure in SQL, with the ends of its interval. */
 typedef struct measure {
     const char *name, *value, *lo, *hi;
 } measure;
@@ -102,7 +102,7 @@ static const measure speeds[] = {
 };
 enum { SPEEDS = sizeof speeds / sizeof *speeds };
 
-/* Else the name of an error. */
+/* Finds a measure of speed, or else an error metric, by its name. */
 static void find_measure(const char *name, measure *found, char value[96])
 {
     const char *names[64];
@@ -117,7 +117,7 @@ static void find_measure(const char *name, measure *found, char value[96])
     *found = at < SPEEDS ? speeds[at] : (measure){name, value, "NULL", "NULL"};
 }
 
-/* Stores the segments of a series: change points of the latest CHANGE_MOST_VALUES. */
+/* Stores the segments of a series, from the change points of its latest CHANGE_MOST_VALUES values. */
 static void divide(result_store *store, int64_t series)
 {
     const change_settings settings = change_defaults();
@@ -148,7 +148,7 @@ static void load(result_store *store, const history_options *options)
     measure of;
     text_buffer sql = {0};
     find_measure(options->measure, &of, value);
-    store_latest_run(store); /* ends the program where there is none */
+    store_latest_run(store); /* ends the program if there is no run */
     const word_list *const lists[] = {&options->kernels, &options->conventions, &options->shapes,
                                       &options->inputs, &options->caches};
     for (size_t i = 0; i < 5; i++) {
@@ -176,7 +176,7 @@ static void load(result_store *store, const history_options *options)
 
 /* ---- showing it ---- */
 
-/* A store may have millions of points: they are written as they are read. */
+/* Prints the points while they are read, since a store may have millions of them. */
 typedef struct points_printer {
     const history_options *options;
     size_t printed;
@@ -218,7 +218,7 @@ static void print_part(void *context, const stored_table *part)
     printer->printed += part->rows;
 }
 
-/* For programs: a row a point. */
+/* Prints one row for each point, for programs. */
 static void print_points(result_store *store, const history_options *options)
 {
     const output_file *out = &options->printed;
@@ -233,7 +233,7 @@ static void print_points(result_store *store, const history_options *options)
         die(EXIT_CODE_ENVIRONMENT, "standard output: cannot write JSON");
 }
 
-/* "run 12, commit 1234567: 0.512 to 0.478, -6.6 %"; a plugin has its name and hash in place of the commit. */
+/* Returns "run 12, commit 1234567: 0.512 to 0.478, -6.6 %"; for a plugin, its name and hash replace the commit. */
 static relation_value as_change(const stored_table *series, size_t row)
 {
     const char *commit = table_text(series, row, "at");
@@ -250,10 +250,10 @@ static relation_value as_change(const stored_table *series, size_t row)
                      number_short(before, shown[0]), number_short(after, shown[1]), share);
 }
 
-/* Columns that are left out where every series has the same in them. */
+/* The columns that are left out if all series have the same value in them. */
 enum { OF_MACHINE, OF_OPERATION = 2, OF_CONVENTION, OF_CACHE = 5, OF_REPRODUCIBLE = 9 };
 
-/* The answer, then the series that changed, or else a few. */
+/* Prints the summary, then the series that changed, or a few others if none did. */
 static void print_series(result_store *store, const history_options *options)
 {
     static const relation_column columns[] = {

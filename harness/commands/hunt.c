@@ -1,5 +1,5 @@
-/* lnbench hunt: the rows on which a kernel is worst. The search is conformance/hunt.c; here are its options, the file
- * of adversarial rows, which is written anew after each climb, and the table. */
+/* lnbench hunt: finds the rows on which a kernel is least accurate. conformance/hunt.c does the search; this file has
+ * its options, its table, and the file of adversarial rows, which is rewritten after each climb. */
 #include "conformance/conformance.h"
 #include "base/output.h"
 #include "base/clock.h"
@@ -20,7 +20,7 @@ typedef struct hunt_options {
     output_file printed;
 } hunt_options;
 
-/* The finds as a table with a line about the whole, or JSON. `path`: where they went. */
+/* Prints the rows that were found as a table with a summary line, or as JSON. `path`: the file that holds them. */
 static void print_hunt(const hunt_state *hunt, const char *path, double seconds,
                        const output_file *out)
 {
@@ -65,7 +65,7 @@ static void print_hunt(const hunt_state *hunt, const char *path, double seconds,
     output_line(out, "finds   %s", path);
 }
 
-/* Every climb; the file is written anew after each, so that nothing is lost. */
+/* Runs all climbs. The file is rewritten after each, so that an interruption loses no find. */
 static void search(hunt_state *hunt, const char *path)
 {
     const hunt_settings *settings = &hunt->settings;
@@ -87,8 +87,8 @@ static void search(hunt_state *hunt, const char *path)
     hunt_save(hunt, hunt->interrupted ? "interrupted" : "complete", path);
 }
 
-/* The kernel and the judge of it; and its class of reproducibility before the search: what interrupts that takes
- * nothing from its finds. */
+/* Prepares the kernel and its judge. Measures its reproducibility class before the search, so that an interrupted
+ * search has it too. */
 static void prepare_hunt(const hunt_options *options, hunt_state *hunt, worker_process **worker,
                          kernel_list *kernels)
 {
@@ -135,7 +135,7 @@ static exit_code run_hunt(void *context, const cli_call *call)
     (void)call;
     interrupt_watch();
     prepare_hunt(options, &hunt, &worker, &kernels);
-    /* hunts/KERNEL_CONVENTION_HIDDEN_sSEED.txt beside the store, unless the user names a file. */
+    /* The default is hunts/KERNEL_CONVENTION_HIDDEN_sSEED.txt in the folder of the store. */
     snprintf(path, sizeof path, "%.*shunts/%s_%s_%zu_s%llu.txt",
              slash ? (int)(slash + 1 - options->database) : 0, options->database,
              hunt.settings.kernel, hunt.settings.convention, hunt.settings.hidden,

@@ -1,5 +1,5 @@
-/* lnbench list: what there is to measure, and what was measured. One function for each list makes its relation, and
- * the command prints it. */
+/* lnbench list: lists the kernels, models and other things to measure, and the stored runs. One function for each list
+ * makes its relation, and the command prints it. */
 #include "worker/worker.h"
 #include "commands/options.h"
 #include "show/answer.h"
@@ -19,7 +19,7 @@ typedef struct list_options {
     output_file printed;
 } list_options;
 
-/* The kernels of the build and the plugins; kernel_list_free() them. */
+/* Returns the kernels of the build and of the plugins; free them by kernel_list_free(). */
 static kernel_list load_kernels(const list_options *options)
 {
     kernel_list kernels = {0};
@@ -29,7 +29,7 @@ static kernel_list load_kernels(const list_options *options)
     return kernels;
 }
 
-/* The kernels of an operation; JSON has the whole descriptor of each. */
+/* Lists the kernels of an operation; JSON has the whole descriptor of each. */
 static relation *list_kernels(const list_options *options)
 {
     static const relation_column columns[] = {
@@ -120,7 +120,7 @@ static relation *list_models(const list_options *options)
     return rows;
 }
 
-/* The runs of the store, as their numbers are given to report, compare and replay. */
+/* Lists the runs of the store, with the numbers that report, compare and replay accept. */
 static relation *list_runs(const list_options *options)
 {
     static const relation_column columns[] = {COLUMN("run", "run"),

@@ -1,5 +1,5 @@
-/* lnbench: which LayerNorm kernel to use, how fast each one is and how wrong. main() prepares memory and signals, and
- * hands over to a subcommand (commands/options.h). */
+/* lnbench: measures the speed and accuracy of LayerNorm kernels and recommends one. main() prepares memory and signals,
+ * and calls a subcommand (commands/options.h). */
 #include "base/arena.h"
 #include "base/die.h"
 #include "base/program.h"
@@ -43,8 +43,8 @@ static void gmp_release(void *old, size_t size)
     free(old);
 }
 
-/* Blocks come and go with each case: what is freed stays for the next one, in one place for all
- * threads, instead of going back to the system, which would have to clear its pages anew. */
+/* Keeps freed blocks in one heap for all threads. Each case allocates and frees large blocks; if they went back to the
+ * system, it would have to clear their pages again for every case. */
 static void keep_freed(void)
 {
 #ifdef __GLIBC__
@@ -58,9 +58,9 @@ static void keep_freed(void)
     mallopt(M_ARENA_MAX, 1);
     mallopt(M_MMAP_THRESHOLD, LARGE);
     mallopt(M_TRIM_THRESHOLD, MUCH);
-    /* Room for these blocks, in huge pages: the rows of a check are 222 MB at once. */
+    /* Reserve room for these blocks in huge pages: the rows of one conformance test need 222 MB at a time. */
     mallopt(M_TOP_PAD, ROOM);
-    static char *first; /* kept, and never used: what comes behind it begins in a huge page */
+    static char *first; /* kept but never used, so that the memory after it begins at a huge page */
     first = malloc(HUGE);
     char *end = sbrk(0);
     mallopt(M_TOP_PAD, USUAL);
@@ -76,13 +76,13 @@ int main(int argc, char **argv)
 {
     enum { LEAST_KIB = 1024 };
     struct rlimit stack;
-    /* A reader that goes away (| head) is an error of writing, not a reason to die unsaid. */
+    /* Writing to a closed pipe (| head) is reported as an output error instead of killing the process silently. */
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes (ulimit -f): likewise */
+    signal(SIGXFSZ, SIG_IGN); /* the same for a file size limit (ulimit -f) */
     keep_freed();
-    /* Memory that runs out ends lnbench with one line and exit code 7. jansson would leave out what it could not
-     * allocate, and GMP would abort. Nothing that was measured is lost: the store commits each measurement, and
-     * SQLite rolls back what was not committed. */
+    /* If memory runs out, lnbench ends with one line and exit code 7. By default jansson would drop what it could not
+     * allocate, and GMP would abort. No measurement is lost: the store commits each one, and SQLite rolls back what was
+     * not committed. */
     out_of_memory = die_of_memory;
     json_set_alloc_funcs(allocate, free);
     ln_reference_take_memory(allocate, gmp_resize, gmp_release);
@@ -100,7 +100,7 @@ int main(int argc, char **argv)
         printf("lnbench %s\n", LNBENCH_VERSION_STRING);
         return finish_output(EXIT_CODE_FINE);
     }
-    /* Less would end it by a signal, without a word; threads get as much. */
+    /* With a smaller stack, a signal would kill lnbench without a message; threads get this stack size too. */
     if (getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur < LEAST_KIB * 1024)
         die(EXIT_CODE_ENVIRONMENT,
             "the limit of the stack is %llu KiB, and %d are needed: raise it (ulimit -s 8192)",

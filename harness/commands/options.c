@@ -1,4 +1,4 @@
-/* The list of subcommands; a subcommand's options read into its struct; the one way in which a subcommand runs. */
+/* The list of subcommands, the parser of a subcommand's options into its struct, and the function that runs it. */
 #include "commands/options.h"
 #include "base/arena.h"
 #include "base/text.h"
@@ -34,9 +34,9 @@ const cli_command *command_find(const char *name)
         did_you_mean(name, names, command_count, meant));
 }
 
-/* ---- the options of one of them ---- */
+/* ---- the options of a subcommand ---- */
 
-/* --kernel, say, stands for --kernels, in every subcommand. */
+/* Every subcommand accepts the singular of these options too, such as --kernel for --kernels. */
 static const char *const plurals[] = {"kernels", "shapes",  "conventions", "dtypes",
                                       "inputs",  "threads", "models"};
 
@@ -62,7 +62,7 @@ static const cli_option *find_option(const cli_command *command, const char *nam
         did_you_mean(given, names, count, meant), command->name);
 }
 
-/* A store's name that was mistyped is found here, before anything is measured. */
+/* Checks the directory of the store, so that a mistyped name is reported before anything is measured. */
 static void set_store(const char *value, const char **target)
 {
     struct stat found;
@@ -79,7 +79,7 @@ static void set_store(const char *value, const char **target)
     *target = value;
 }
 
-/* Reads a value as its kind says, into the member of the command's options. */
+/* Reads a value according to the option's kind, into the member of the command's options. */
 static void set_option(const cli_option *option, const char *value, char *options)
 {
     void *target = options + option->target;
@@ -132,7 +132,7 @@ static bool is_flag(const cli_option *option)
     return option->kind == OPTION_FLAG || option->kind == OPTION_JSON;
 }
 
-/* One argument that begins with a dash, and the value behind it; *i goes over what was read. */
+/* Reads one argument that begins with a dash, and its value; advances *i past what was read. */
 static void read_option(const cli_command *command, char *options, int argc, char **argv, int *i)
 {
     const char *given = argv[*i];
@@ -152,7 +152,7 @@ static void read_option(const cli_command *command, char *options, int argc, cha
     set_option(option, value, options);
 }
 
-/* False where --help was asked for, and nothing more is read. */
+/* Returns false if it finds --help; it then reads no further. */
 static bool parse_arguments(const cli_command *command, char *options, int argc, char **argv,
                             word_list *operands)
 {

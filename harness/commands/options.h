@@ -1,6 +1,5 @@
-/* A subcommand as data: its options, its texts for --help, and its function. Parsing and --help use this
- * one table; help2man makes the man pages from --help, and cmake/lnbench.bash reads completions from
- * it.
+/* Describes a subcommand as data: its options, its texts for --help, and its function. This one table drives parsing
+ * and --help; help2man makes the man pages from --help, and cmake/lnbench.bash reads completions from it.
  *
  *     typedef struct export_options { const char *format, *database; } export_options;
  *     static const cli_option options[] = {
@@ -12,7 +11,7 @@
  *         .summary = "Writes a stored run.", OPTIONS(options),
  *         DEFAULTS(export_options, .format = "json"), .body = export_run,
  *     };
- */
+ * */
 #ifndef LNBENCH_OPTIONS_H
 #define LNBENCH_OPTIONS_H
 
@@ -27,12 +26,12 @@
 typedef enum option_kind {
     OPTION_FLAG,    /* bool */
     OPTION_TEXT,    /* const char *, pointing into argv */
-    OPTION_LIST,    /* word_list: may be given again, and split at commas */
-    OPTION_RAW,     /* word_list: may be given again, not split */
+    OPTION_LIST,    /* word_list: may be repeated, and is split at commas */
+    OPTION_RAW,     /* word_list: may be repeated, and is not split */
     OPTION_COUNT,   /* uint64_t */
     OPTION_REAL,    /* double, >= 0 */
     OPTION_SECONDS, /* double, > 0 */
-    OPTION_STORE,   /* const char *: a database in a directory that exists; else DEFAULT_STORE */
+    OPTION_STORE,   /* const char *: a database in an existing directory; default: DEFAULT_STORE */
     OPTION_FORMAT,  /* output_file */
     OPTION_JSON,    /* output_file: a flag, the same as --format json */
 } option_kind;
@@ -42,43 +41,43 @@ typedef struct cli_option {
     const char *argument; /* shown in --help; NULL for a flag */
     const char *help;
     option_kind kind;
-    size_t target; /* offset of the member of the command's options */
+    size_t target; /* offset of the member in the command's options */
 } cli_option;
 
-/* The input of a command's body besides its options. */
+/* The input of a command's body other than its options. */
 typedef struct cli_call {
-    const word_list *operands; /* arguments that are no options */
+    const word_list *operands; /* the arguments that are not options */
     const char *line;          /* "lnbench run --plan quick" */
 } cli_call;
 
-/* Returns the exit code. An error ends the program: die(). */
+/* Runs the command and returns the exit code. An error ends the program by die(). */
 typedef exit_code command_body(void *options, const cli_call *call);
 
 typedef struct cli_command {
-    const char *name;    /* "doctor" */
-    const char *brief;   /* its purpose, in the list of subcommands */
-    const char *usage;   /* the usage after the name */
-    const char *example; /* a useful command after "lnbench" */
+    const char *name;    /* such as "doctor" */
+    const char *brief;   /* its purpose, as shown in the list of subcommands */
+    const char *usage;   /* the words after the name in the usage line */
+    const char *example; /* a useful command, without "lnbench" */
     const char *summary; /* one sentence */
     const char *details; /* more lines for --help, or NULL */
     const cli_option *options;
     size_t option_count;
     size_t most_operands;
     const void *defaults; /* the default options */
-    size_t size;          /* of the options */
+    size_t size;          /* size of the options in bytes */
     command_body *body;
 } cli_command;
 
 #define OPTIONS(table) .options = (table), .option_count = sizeof(table) / sizeof *(table)
 #define DEFAULTS(type, ...) .defaults = &(const type){__VA_ARGS__}, .size = sizeof(type)
 
-/* The subcommands, in the order of --help. A new one is a file, and its name in options.c. */
+/* The subcommands, in the order of --help. A new one needs its own file and an entry in options.c. */
 extern const cli_command *const commands[];
 extern const size_t command_count;
-/* An unknown subcommand ends the program (2), and the error names the nearest one. */
+/* Returns the subcommand of this name. An unknown name ends the program with code 2; the error suggests the nearest. */
 const cli_command *command_find(const char *name);
 
-/* Reads argv[1..], and prints --help if requested, else runs the body. */
+/* Reads argv[1..], then prints --help if requested, and otherwise runs the body. */
 exit_code command_run_with(const cli_command *command, int argc, char **argv);
 void command_print_help(const cli_command *command, FILE *file);
 

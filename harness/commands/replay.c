@@ -1,8 +1,8 @@
-/* lnbench replay: a stored worst case or failures, or a file of adversarial rows, bit for bit; and report
- * --verify, which does the same with every error of a run, in several lanes, and draws its page again.
+/* lnbench replay: runs a stored worst case, stored failures or a file of adversarial rows again, bit for bit. report
+ * --verify does the same for every error of a run, in parallel, and redraws its page.
  *
- * A stored case is made anew from its seed: its rows by their input, a conformance test by its task. Bits, every figure
- * and the verdict have to be those of then. */
+ * A stored case is generated again from its seed: rows by their input, a conformance test by its task. Bits, all
+ * figures and the verdict have to equal the stored ones. */
 #include "base/arena.h"
 #include "base/program.h"
 #include "base/output.h"
@@ -31,39 +31,38 @@ enum { REPLAY_DEADLINE = 60 }; /* seconds until a kernel counts as hung */
 
 typedef struct replay_side {
     case_verdict verdict;
-    ln_metrics
-        metrics; /* undefined: nothing came out; of an adversarial row, its worst element's alone */
-    uint64_t hash; /* of all that came out, or of the row's y (see whole); 0: nothing did */
+    ln_metrics metrics; /* undefined: no output; an adversarial row has only its worst element */
+    uint64_t hash;      /* of the whole output, or of the row's y (see whole); 0: no output */
 } replay_side;
 
 typedef struct replay_result {
     replay_side then, now;
-    bool whole; /* the case was made anew from its seed, all rows; else the rows of a file ran */
+    bool whole; /* all rows were generated again from the seed; else the rows of a file ran */
     bool same_bits, same_error, same_verdict;
-    bool reproduces; /* all three, as far as they were stored */
-    char note[256];  /* which figure differs, or why it cannot be run; or "" */
+    bool reproduces; /* all three are the same, as far as they were stored */
+    char note[256];  /* the figure that differs, or why the case cannot run, or "" */
 } replay_result;
 
-/* A judge with the rows and answers of the case before, for the next case on the same rows. */
+/* A judge that keeps the rows and reference values of a case, for the next case on the same rows. */
 typedef struct replayer {
     row_judge *judge;           /* borrowed */
     bool quick;                 /* the run had the quick plan's part of the covering array */
-    bool least;                 /* of combinations that are wrong the verdict says what it takes */
-    unsigned named;             /* bits of the operations whose conventions were named */
-    ln_convention convention;   /* of the case before, and of the covering array */
-    const combination_set *set; /* NULL: not made yet */
-    arena memory;               /* of the set */
-    /* What the block, or the blocks of a conformance test, are of; its input "": there are none. */
-    case_key of;
-    ln_type of_param;
+    bool minimize;              /* minimize failing combinations, so that verdicts name factors */
+    unsigned named;             /* bits of the operations whose conventions the user named */
+    ln_convention convention;   /* of the last case, and of the covering array */
+    const combination_set *set; /* NULL: not generated yet */
+    arena memory;               /* owns the set */
+    /* The case of the kept block or conformance blocks; its input is "" if there are none. */
+    case_key key;
+    ln_type key_param;
     judge_block block;
     conformance_task task;
     conformance_blocks blocks;
 } replayer;
 
-/* ---- then and now ---- */
+/* ---- the stored result and the new one ---- */
 
-/* What came out, then or now; undefined where nothing did. */
+/* Returns one side of a result; its metrics are undefined if there was no output. */
 static replay_side side_of(const case_verdict *verdict, const ln_metrics *metrics, uint64_t hash)
 {
     replay_side side = {.verdict = *verdict};
@@ -75,8 +74,8 @@ static replay_side side_of(const case_verdict *verdict, const ln_metrics *metric
     return side;
 }
 
-/* Every figure of a whole case, of which the note names one that tables do not show; of an adversarial row, the worst
- * element. */
+/* Compares all figures of a whole case, and notes the first different one, since the table has no column for most of
+ * them. Compares only the worst element of an adversarial row. */
 static void compare_sides(replay_result *result)
 {
     const ln_metrics *then = &result->then.metrics, *now = &result->now.metrics;
@@ -87,7 +86,7 @@ static void compare_sides(replay_result *result)
         const double after = metric_value(now, &metric_list[i]);
         if (!result->whole && strncmp(name, "worst_", 6) != 0 && strcmp(name, "row_ulp_max") != 0)
             continue;
-        /* The same double, but for the sign of a zero, which no store keeps; or no figure on either side. */
+        /* Equal doubles are the same, and so are two undefined ones. The store does not keep the sign of a zero. */
         fine = before == after || (isnan(before) && isnan(after));
         if (!fine && result->whole)
             snprintf(result->note, sizeof result->note, "%s: then %.17g, now %.17g", name, before,
@@ -100,7 +99,7 @@ static void compare_sides(replay_result *result)
         (result->same_bits || !result->then.hash) && result->same_error && result->same_verdict;
 }
 
-/* As a run judges. */
+/* Judges the kernel on a block as a run does, and compares the result with the stored one. */
 static void judge_again(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
                         replay_result *result)
 {
@@ -115,7 +114,7 @@ static void judge_again(row_judge *judge, const judge_block *block, const kernel
     compare_sides(result);
 }
 
-/* Rows that were kept as they are: of a find, or the worst of a case. */
+/* Judges rows that were stored as they are: of a hunt, or the worst of a case. */
 static void judge_rows_again(row_judge *judge, const operation_call *call,
                              const kernel_entry *kernel, replay_result *result)
 {
@@ -125,7 +124,7 @@ static void judge_rows_again(row_judge *judge, const operation_call *call,
     judge_block_free(&block);
 }
 
-/* A plugin's kernel may take another type now. */
+/* Returns whether the kernel still has the stored type; a plugin's kernel may have another one now. */
 static bool has_type(const kernel_facts *kernel, ln_type now, ln_type then, const char *what,
                      replay_result *result)
 {
@@ -137,7 +136,7 @@ static bool has_type(const kernel_facts *kernel, ln_type now, ln_type then, cons
 
 /* ---- the replayer ---- */
 
-/* What decides a run's covering array: its plan, and whose conventions were named. */
+/* Returns a replayer for a run. The plan and the named conventions decide the run's covering array. */
 static replayer replayer_of(row_judge *judge, const stored_run *run, const machine_facts *machine)
 {
     replayer own = {.judge = judge, .quick = strcmp(run->plan, "quick") == 0};
@@ -152,10 +151,10 @@ static void forget_blocks(replayer *own)
     judge_block_free(&own->block);
     conformance_release(&own->blocks);
     own->blocks = (conformance_blocks){0};
-    own->of.input[0] = '\0';
+    own->key.input[0] = '\0';
 }
 
-/* Frees all but the judge. */
+/* Frees everything except the judge. */
 static void replayer_forget(replayer *own)
 {
     forget_blocks(own);
@@ -165,8 +164,8 @@ static void replayer_forget(replayer *own)
 
 /* ---- rows ---- */
 
-/* Makes the block of the case, as its input, seed and shape give it today. False: its input is gone, such as a file;
- * the note says which. */
+/* Generates the block of the case from its input, seed and shape. Returns false if its input, such as a file, is gone;
+ * the note names it. */
 static bool regenerate(replayer *own, const kernel_entry *kernel, const case_key *key,
                        bool is_timed, replay_result *result)
 {
@@ -174,7 +173,7 @@ static bool regenerate(replayer *own, const kernel_entry *kernel, const case_key
         call_dense(&own->convention, kernel->facts.storage, kernel->facts.param,
                    is_timed ? key->rows : distinct_rows(key->input, key->rows), key->hidden);
     die_catcher caught = {0};
-    if (own->of.input[0])
+    if (own->key.input[0])
         return true;
     die_caught_by = &caught;
     if (setjmp(caught.place) == 0)
@@ -186,7 +185,7 @@ static bool regenerate(replayer *own, const kernel_entry *kernel, const case_key
         return false;
     }
     judge_block_repeat(&own->block, key->rows);
-    own->of = *key;
+    own->key = *key;
     return true;
 }
 
@@ -206,8 +205,8 @@ static bool replay_rows(replayer *own, const kernel_entry *kernel, const stored_
 
 /* ---- conformance tests ---- */
 
-/* Prepares the task that has this key. A check that has several tasks tells them apart by their shapes. False:
- * there is no such task. */
+/* Prepares the conformance task of this key; tasks of one check differ in shape. Returns false if there is no such
+ * task. */
 static bool prepare_task(replayer *own, const kernel_entry *kernel, const case_key *key)
 {
     const combinations_request asked = {.plain = own->convention,
@@ -216,7 +215,7 @@ static bool prepare_task(replayer *own, const kernel_entry *kernel, const case_k
                                         .quick = own->quick};
     const size_t check = word_find(key->input, check_names, CHECK_COUNT);
     size_t rows, hidden;
-    if (own->of.input[0])
+    if (own->key.input[0])
         return true;
     if (check == CHECK_COMBINATIONS && !own->set)
         own->set = combinations_make(&own->memory, &asked);
@@ -230,14 +229,14 @@ static bool prepare_task(replayer *own, const kernel_entry *kernel, const case_k
         if (rows != key->rows || hidden != key->hidden)
             continue;
         conformance_prepare(own->judge, &own->task, &own->blocks);
-        own->of = *key;
+        own->key = *key;
         return true;
     }
     return false;
 }
 
-/* A conformance test has no one row: the check is run again, all of it. Where nothing came out, its words have to
- * be those of then, since any problem of the array may give the same verdict. */
+/* Runs a whole conformance test again, since it has no single row. If there was no output, the verdict's text also has
+ * to be the same, because several problems of the covering array may give the same verdict. */
 static bool replay_check(replayer *own, const kernel_entry *kernel, const stored_case *judged,
                          replay_result *result)
 {
@@ -250,9 +249,9 @@ static bool replay_check(replayer *own, const kernel_entry *kernel, const stored
         return false;
     }
     conformance_examine(own->judge, &own->blocks, kernel, &now);
-    /* It may say what was said then before it is narrowed, or after. */
+    /* The stored text may come from before or after minimizing, so both are compared. */
     bool same_text = strcmp(now.verdict.detail, judged->verdict.detail) == 0;
-    if (own->least || !same_text)
+    if (own->minimize || !same_text)
         conformance_minimize(own->judge, &own->blocks, kernel, &now);
     same_text |= strcmp(now.verdict.detail, judged->verdict.detail) == 0;
     result->then = side_of(&judged->verdict, &judged->metrics, judged->output_hash);
@@ -268,7 +267,7 @@ static bool replay_check(replayer *own, const kernel_entry *kernel, const stored
     return true;
 }
 
-/* False: the case cannot be run here, and the note says why, since report --verify goes on with other cases. */
+/* Replays one case. Returns false, with a note that says why, if it cannot run here; report --verify then goes on. */
 static bool replay_case(replayer *own, const kernel_entry *kernel, const stored_case *judged,
                         replay_result *result)
 {
@@ -279,15 +278,15 @@ static bool replay_case(replayer *own, const kernel_entry *kernel, const stored_
         return false;
     if (!convention_equal(&own->convention, &convention))
         replayer_forget(own);
-    else if (own->of_param != kernel->facts.param || !case_key_beside(&own->of, key))
+    else if (own->key_param != kernel->facts.param || !case_key_beside(&own->key, key))
         forget_blocks(own);
     own->convention = convention;
-    own->of_param = kernel->facts.param;
+    own->key_param = kernel->facts.param;
     return is_check(key->input) ? replay_check(own, kernel, judged, result)
                                 : replay_rows(own, kernel, judged, result);
 }
 
-/* A row that the kernel does not take any more ends the program: `what` names it. */
+/* Replays an adversarial row, named `what`. Ends the program if the kernel does not take the row's types any more. */
 static replay_result replay_find(row_judge *judge, const kernel_entry *kernel,
                                  const worst_row *find, const char *what)
 {
@@ -311,7 +310,7 @@ static replay_result replay_find(row_judge *judge, const kernel_entry *kernel,
     return result;
 }
 
-/* ---- the table of what was run again ---- */
+/* ---- the table of results ---- */
 
 static const relation_column columns[] = {
     COLUMN("what", "what"),
@@ -336,13 +335,13 @@ static relation_value as_side(const replay_side *side)
     return as_json(verdict_json(&side->verdict), verdict_phrase(side->verdict.kind));
 }
 
-/* A conformance test has problems of many sizes; its key has the numbers of these problems. */
+/* Returns the hidden size to show. A conformance test has many sizes, and its key holds numbers of problems. */
 static size_t hidden_shown(const case_key *key)
 {
     return is_check(key->input) ? 0 : key->hidden;
 }
 
-/* hidden: 0: several. class: of the kernel's reproducibility, as domain/kernel.h has it. */
+/* Adds a row to the table. hidden: 0 if there are several. class: the kernel's reproducibility (domain/kernel.h). */
 static void add_replayed(relation *rows, const char *what, const char *kernel,
                          const char *convention, size_t hidden, const char *class,
                          const replay_result *result)
@@ -370,22 +369,22 @@ typedef struct replay_options {
     output_file printed;
 } replay_options;
 
-/* What is common to all that is replayed. */
+/* The state that all forms of replay share. */
 typedef struct replay_state {
     const replay_options *options;
     worker_process *worker;
     kernel_list kernels;
     row_judge *judge;
     relation *rows;
-    json_t *descriptors; /* of the stored run; NULL: a file is replayed */
+    json_t *descriptors; /* kernels of the stored run; NULL: a file is replayed */
     int64_t run;         /* 0: a file is replayed */
     size_t count, reproduced, absent;
-    size_t lost;      /* cases whose rows cannot be made again */
-    bool failed;      /* a kernel fails that did not then, or fails in another way */
-    text_buffer said; /* the verdicts with all their words: too long for a table */
+    size_t lost;      /* cases whose rows cannot be generated again */
+    bool failed;      /* a kernel passed before and fails now, or fails in another way */
+    text_buffer said; /* the full texts of the verdicts, too long for a table */
 } replay_state;
 
-/* A row of the table; and the verdicts with all their words, one below the other. */
+/* Adds a row to the table, and the full texts of the two verdicts to `said`. */
 static void note_result(replay_state *state, const kernel_entry *kernel, const char *what,
                         const char *convention, size_t hidden, const replay_result *result)
 {
@@ -428,7 +427,7 @@ static const kernel_entry *kernel_then(const replay_state *state, const char *na
     return kernel;
 }
 
-/* The adversarial rows of a file, each by the kernel that it was found for. */
+/* Replays the adversarial rows of a file, each with the kernel that it was found for. */
 static void replay_file(replay_state *state, const char *path)
 {
     worst_list list = {0};
@@ -447,12 +446,12 @@ static void replay_file(replay_state *state, const char *path)
     worst_list_free(&list);
 }
 
-/* Judged cases, but those that were timed: their outputs were judged on all rows, which only timing again would do. */
+/* The judged cases that were not timed. Only timing a case again would judge all rows of its output. */
 #define REPLAYABLE                                                                                 \
     "FROM judged LEFT JOIN accuracies USING (case_id) WHERE run = ?1 AND NOT EXISTS (SELECT 1 "    \
     "FROM repetitions WHERE repetitions.case_id = judged.case_id) "
 
-/* The one case, which names its run too; the failures of the run, or its gravest case. */
+/* Replays the given case of any run, or else the failures of the run, or else its gravest case. */
 static void replay_store(replay_state *state)
 {
     const replay_options *options = state->options;
@@ -477,7 +476,7 @@ static void replay_store(replay_state *state)
     state->descriptors = store_kernels(store, id);
     create_judge(state, run.seed);
     replayer own = replayer_of(state->judge, &run, &machine);
-    own.least = options->id > 0;
+    own.minimize = options->id > 0;
     for (size_t i = 0; i < wanted.rows; i++) {
         stored_case judged;
         char what[96];
@@ -564,7 +563,7 @@ const cli_command command_replay = {
 
 /* ---- report --verify: the page ---- */
 
-/* What a reader sees, without the numbers that a store gives to the run and its cases. */
+/* Adds the page's text without the numbers of the run and its cases, which differ between stores. */
 static void add_bare(text_buffer *out, const char *page, size_t size)
 {
     for (size_t i = 0; i < size;) {
@@ -580,7 +579,7 @@ static void add_bare(text_buffer *out, const char *page, size_t size)
     }
 }
 
-/* Whether the lines from the mark on are the same. */
+/* Returns whether the lines are the same from the mark to their ends. */
 static bool same_line(const char *a, const char *b, const char *mark)
 {
     const char *one = strstr(a, mark), *other = strstr(b, mark);
@@ -589,8 +588,8 @@ static bool same_line(const char *a, const char *b, const char *mark)
                         : one == other;
 }
 
-/* Draws the page of each operation of the run again, in a folder that is removed. False: the page is none of
- * them, though this lnbench and gnuplot drew it. */
+/* Draws the page of each operation of the run again, in a temporary folder. Returns false if the file differs from all
+ * of them although the same lnbench and gnuplot drew it. */
 static bool check_page(const char *file, const output_file *out, const run_view *view,
                        text_buffer *page)
 {
@@ -634,41 +633,41 @@ static bool check_page(const char *file, const output_file *out, const run_view 
 
 typedef struct stored_error {
     stored_case stored;
-    replay_result *differs; /* NULL: it holds */
-    bool is_derived;        /* else the note of what differs says why it was not */
+    replay_result *differs; /* NULL: the error holds */
+    bool is_derived;        /* if false, differs->note says why */
 } stored_error;
 
 typedef struct verify_part {
     const run_view *view;
     kernel_list kernels;
-    bool elsewhere; /* the run is another machine's */
+    bool elsewhere; /* the run was made on another machine */
     stored_error *errors;
-    size_t count, lanes;
-    progress_bar progress; /* of the first lane */
+    size_t count, threads;
+    progress_bar progress; /* of the first thread */
 } verify_part;
 
-/* A worker and a judge. Of several lanes each takes the blocks of errors whose number, divided by the number of lanes,
- * leaves its own number. */
-typedef struct verify_lane {
+/* One thread with a worker and a judge. It derives the blocks of errors whose number modulo the number of threads is
+ * its own `number`. */
+typedef struct verify_thread {
     verify_part *part;
     size_t number;
     worker_process *worker;
     replayer own;
     pthread_t thread;
-} verify_lane;
+} verify_thread;
 
-/* A kernel, input or check that is not here is a reason. What the library's call takes depends on the CPU, but
- * where its class says otherwise. */
-static void derive(verify_lane *lane, stored_error *own)
+/* Derives one error again, or notes why that is not possible here: a kernel, input or check is missing, or the
+ * library's call dispatches to another kernel on this CPU and its class does not promise the same bits. */
+static void derive(verify_thread *self, stored_error *own)
 {
-    const verify_part *part = lane->part;
+    const verify_part *part = self->part;
     const json_t *kernels = part->view->kernels;
     const char *name = own->stored.key.kernel;
     replay_result result = {0};
     const kernel_entry *kernel = kernel_find(&part->kernels, name);
     if (!kernel)
         snprintf(result.note, sizeof result.note, KERNEL_IS_MISSING, name);
-    else if (!replay_case(&lane->own, kernel, &own->stored, &result))
+    else if (!replay_case(&self->own, kernel, &own->stored, &result))
         own->is_derived = false;
     else if (result.now.verdict.kind == VERDICT_UNSUPPORTED)
         verdict_describe(&result.now.verdict, result.note, sizeof result.note);
@@ -681,62 +680,63 @@ static void derive(verify_lane *lane, stored_error *own)
         own->differs = allocate_copy(&result, sizeof result);
 }
 
-/* Errors of one block are one lane's, so that each block is made once. */
-static void *run_lane(void *context)
+/* Derives this thread's errors. One thread has all errors of a block, so that each block is generated once. */
+static void *run_thread(void *context)
 {
-    verify_lane *lane = context;
-    verify_part *part = lane->part;
+    verify_thread *self = context;
+    verify_part *part = self->part;
     for (size_t i = 0, block = 0; i < part->count && !interrupted(); i++) {
         const case_key *key = &part->errors[i].stored.key;
         block += i > 0 && !case_key_beside(key, &part->errors[i - 1].stored.key);
-        if (block % part->lanes != lane->number)
+        if (block % part->threads != self->number)
             continue;
         char what[160];
         snprintf(what, sizeof what, "%.40s  %.30s  %.50s  %zu", key->kernel, key->convention,
                  key->input, key->hidden);
-        if (lane->number == 0)
-            progress_step(&part->progress, (double)part->lanes, what);
-        derive(lane, &part->errors[i]);
+        if (self->number == 0)
+            progress_step(&part->progress, (double)part->threads, what);
+        derive(self, &part->errors[i]);
     }
-    replayer_forget(&lane->own);
-    judge_destroy(lane->own.judge);
-    worker_stop(lane->worker);
+    replayer_forget(&self->own);
+    judge_destroy(self->own.judge);
+    worker_stop(self->worker);
     return NULL;
 }
 
-/* Derives all errors in as many lanes as there are processors for, at most four. */
+/* Derives all errors in parallel, with one thread for each processor but at most four. */
 static void derive_errors(const word_list *plugins, const run_view *view, stored_error *errors,
                           size_t count)
 {
-    enum { LANES_MOST = 4, ERRORS_A_LANE = 64 };
+    enum { THREADS_MOST = 4, ERRORS_A_THREAD = 64 };
     const judge_settings settings = {
         .seed = view->run.seed, .max_row_ulp = INFINITY, .deadline_seconds = REPLAY_DEADLINE};
-    verify_part part = {.view = view, .errors = errors, .count = count, .lanes = 1};
-    verify_lane lanes[LANES_MOST];
+    verify_part part = {.view = view, .errors = errors, .count = count, .threads = 1};
+    verify_thread threads[THREADS_MOST];
     machine_facts here;
     char keys[2][MACHINE_KEY_LENGTH];
     machine_read(&here);
     part.elsewhere =
         strcmp(machine_key(&view->machine, keys[0]), machine_key(&here, keys[1])) != 0 ||
         !keys[0][0];
-    while (part.lanes < LANES_MOST && part.lanes < here.cores && part.lanes < count / ERRORS_A_LANE)
-        part.lanes++;
-    /* An error takes 0.04 s, roughly. */
-    progress_begin(&part.progress, 0.04 * (double)count / (double)part.lanes);
-    for (size_t i = 0; i < part.lanes; i++) {
-        verify_lane *lane = &lanes[i];
-        *lane = (verify_lane){.part = &part, .number = i};
-        lane->worker = i == 0 ? worker_start(plugins->words, plugins->count, &part.kernels)
-                              : worker_start_another(lanes[0].worker);
-        lane->own = replayer_of(judge_create(worker_runner(lane->worker), &settings), &view->run,
+    while (part.threads < THREADS_MOST && part.threads < here.cores &&
+           part.threads < count / ERRORS_A_THREAD)
+        part.threads++;
+    /* One error takes about 0.04 s. */
+    progress_begin(&part.progress, 0.04 * (double)count / (double)part.threads);
+    for (size_t i = 0; i < part.threads; i++) {
+        verify_thread *self = &threads[i];
+        *self = (verify_thread){.part = &part, .number = i};
+        self->worker = i == 0 ? worker_start(plugins->words, plugins->count, &part.kernels)
+                              : worker_start_another(threads[0].worker);
+        self->own = replayer_of(judge_create(worker_runner(self->worker), &settings), &view->run,
                                 &view->machine);
     }
-    for (size_t i = 1; i < part.lanes; i++)
-        if (pthread_create(&lanes[i].thread, NULL, run_lane, &lanes[i]) != 0)
+    for (size_t i = 1; i < part.threads; i++)
+        if (pthread_create(&threads[i].thread, NULL, run_thread, &threads[i]) != 0)
             die(EXIT_CODE_ENVIRONMENT, "cannot start a thread");
-    run_lane(&lanes[0]);
-    for (size_t i = 1; i < part.lanes; i++)
-        pthread_join(lanes[i].thread, NULL);
+    run_thread(&threads[0]);
+    for (size_t i = 1; i < part.threads; i++)
+        pthread_join(threads[i].thread, NULL);
     progress_end(&part.progress);
     machine_free(&here);
     kernel_list_free(&part.kernels);
@@ -744,7 +744,7 @@ static void derive_errors(const word_list *plugins, const run_view *view, stored
         die(EXIT_CODE_INTERRUPTED, "interrupted");
 }
 
-/* How many errors were not derived, for each reason; of all of them together. */
+/* Prints the number of underived errors for each reason, and returns their total. */
 static size_t say_reasons(result_store *store, const stored_error *errors, size_t count,
                           const output_file *out, json_t *reasons)
 {
@@ -771,7 +771,7 @@ static size_t say_reasons(result_store *store, const stored_error *errors, size_
     return total;
 }
 
-/* Another commit may compute other bits. */
+/* Prints a note if another commit made the run, because it may compute other bits. */
 static void say_commits(const machine_facts *then, const output_file *out)
 {
     machine_facts here;
@@ -798,7 +798,7 @@ exit_code report_verify(const char *file, uint64_t sample, const word_list *plug
         read_whole_file(file, &page);
     if (file && page_run_is_page(page.bytes, page.length) && !check_page(file, out, view, &page))
         code = EXIT_CODE_ACCURACY;
-    /* In the stored order, in which cases of the same rows stand together. */
+    /* The stored order keeps cases on the same rows together. */
     stored_table drawn = store_ask(view->store,
                                    "SELECT case_id FROM (SELECT case_id " REPLAYABLE
                                    "AND elements > 0 ORDER BY random() LIMIT ?2) ORDER BY case_id",

@@ -1,4 +1,4 @@
-/* lnbench report: charts and the page of a stored run, and whether its errors hold. */
+/* lnbench report: shows a stored run, draws its charts and page, or verifies its errors. */
 #include "commands/options.h"
 #include "show/charts/chart.h"
 #include "show/report.h"
@@ -24,7 +24,7 @@ static exit_code report(void *context, const cli_call *call)
         die(EXIT_CODE_USAGE, "--sample needs --verify");
     if (options->sample == 0)
         die(EXIT_CODE_USAGE, "invalid --sample 0: choose how many errors, at least 1");
-    run_file sent = {0}; /* its temporary copy goes at the end of the program */
+    run_file sent = {0}; /* the temporary copy is removed at exit */
     if (file)
         sent = run_file_open(file);
     run_view view =
@@ -35,7 +35,7 @@ static exit_code report(void *context, const cli_call *call)
         code =
             report_verify(file, options->sample, &options->plugins, &options->printed, &view, code);
     } else {
-        /* A place that cannot be written to is found before anything is shown. */
+        /* A folder that cannot be written to is reported before anything is shown. */
         if (!options->no_charts)
             make_directories(options->out);
         result_show(options->all, &view, options->database, NULL, &options->printed);
@@ -43,7 +43,7 @@ static exit_code report(void *context, const cli_call *call)
             draw_report(&view, options->out, &options->printed);
         code = result_exit_code(&view);
     }
-    /* A report of half a run is none of the whole. */
+    /* A report of an incomplete run must not pass for a complete one. */
     if (partial && (!options->verify || code == EXIT_CODE_INCONCLUSIVE)) {
         text_buffer line = {0};
         view_add_coverage(&view, &line);

@@ -1,6 +1,6 @@
-/* lnbench run: options become a plan (run/plan.h), the session measures it into a run of the store (run/session.h), and
- * table, charts and page are read back from there. What is measured is stored at once, so that --resume goes on where a
- * run was interrupted or killed. choose measures by the same functions (commands/run.h). */
+/* lnbench run: turns options into a plan (run/plan.h), measures it into a run of the store (run/session.h), and reads
+ * table, charts and page from the store. Each result is stored at once, so that --resume can continue an interrupted or
+ * killed run. choose measures by the same functions (commands/run.h). */
 #include "commands/options.h"
 #include "show/report.h"
 #include "base/hash.h"
@@ -16,7 +16,7 @@
 
 /* ---- showing a result ---- */
 
-/* An option with the absolute path of a file. */
+/* Adds an option with the absolute path of a file, quoted for the shell. */
 static void add_path(text_buffer *out, const char *option, const char *path)
 {
     char whole[PATH_MAX];
@@ -37,7 +37,7 @@ void result_show(bool all, const run_view *view, const char *database, const wor
 
 /* ---- the plan ---- */
 
-enum { MOST_NAMES = 8 }; /* of kernels, in --dry-run */
+enum { MOST_NAMES = 8 }; /* of kernels, shown by --dry-run */
 
 typedef struct run_options {
     run_settings run;
@@ -47,7 +47,7 @@ typedef struct run_options {
     output_file printed;
 } run_options;
 
-/* What the checks of a plan cover, where each of them was made. */
+/* Prints what the conformance tests of the plan cover, once for each operation. */
 static void print_checks(const case_plan *plan, const output_file *out)
 {
     static const plan_checks none;
@@ -62,7 +62,7 @@ static void print_checks(const case_plan *plan, const output_file *out)
     }
 }
 
-/* The plan as a table: a line for each timed shape, and for programs one for each judged input. */
+/* Prints the plan as a table: one row for each timed shape and, for programs, one for each judged input. */
 static void dry_run(const case_plan *plan, const output_file *out)
 {
     static const relation_column columns[] = {
@@ -102,8 +102,8 @@ static void dry_run(const case_plan *plan, const output_file *out)
     print_checks(plan, out);
 }
 
-/* Goes on with the unfinished run of this plan. If there is none, the program ends; if another run is unfinished, that
- * one was meant. */
+/* Continues the unfinished run of this plan. Ends the program if there is none; the error names an unfinished run of
+ * another plan, which the user may have meant. */
 static void resume_run(run_session *session, const char *database)
 {
     session->run = store_find_unfinished(session->store, session->plan.hash);
@@ -129,7 +129,7 @@ static void resume_run(run_session *session, const char *database)
         database);
 }
 
-/* A new run in the store. */
+/* Begins a new run in the store. */
 static void begin_run(run_session *session, const char *command, const char *command_line)
 {
     run_info info = {
@@ -149,7 +149,7 @@ static void begin_run(run_session *session, const char *command, const char *com
     session_store_kernels(session);
 }
 
-/* Returns how many cases are missing. */
+/* Prints the result and returns the number of missing cases. */
 static size_t show_run(run_session *session, const run_options *options, bool finished)
 {
     const output_file *out = &options->printed;
@@ -162,14 +162,14 @@ static size_t show_run(run_session *session, const run_options *options, bool fi
     output_aside(out, "stored  run %lld in %s", (long long)session->run, options->run.database);
     if (is_text && finished && missing == 0)
         print_checks(&session->plan, out);
-    /* How the answers that the kernels were held against came about. */
+    /* Say how the reference values of the judged outputs were certified. */
     const ln_reference_counts counts = ln_reference_count(session->judge->reference);
     if (is_text && options->all && counts.elements > 0)
         output_line(out, "certified  %s", judge_describe_counts(&counts, words, sizeof words));
     if (finished && is_text && !options->no_charts)
         draw_report(&view, options->out, out);
     view_free(&view);
-    fflush(out->file); /* what is said on standard error stands below */
+    fflush(out->file); /* keeps the order of standard output and standard error */
     return missing;
 }
 
@@ -188,7 +188,7 @@ bool run_measure(run_session *session, const run_settings *settings, const kerne
     bool finished =
         session_invariance(session, kernels) && session_accuracy(session) && session_speed(session);
     progress_end(&session->progress);
-    /* With what was seen of their bits, of an interrupted run too. */
+    /* An interrupted run stores what was observed of the kernels' bits too. */
     session_store_kernels(session);
     store_end_run(session->store, session->run, finished ? RUN_COMPLETE : RUN_INTERRUPTED);
     die_note = "";
@@ -207,7 +207,7 @@ void run_prepare(run_session *session, const run_settings *settings, kernel_list
 {
     plan_request request = settings->request;
     char named[64] = "";
-    /* What decides results and is no part of the plan; a deadline only decides when to give up. */
+    /* These settings change results and are not part of the plan. The deadline does not change a result. */
     request.settings = hash_bytes(HASH_START, &settings->max_row_ulp, sizeof settings->max_row_ulp);
     request.settings =
         hash_bytes(request.settings, &settings->plugins.count, sizeof settings->plugins.count);
@@ -217,7 +217,7 @@ void run_prepare(run_session *session, const run_settings *settings, kernel_list
         output_note("a peer is left out: %s", kernels->left_out);
     plan_make(&request, kernels, &session->machine, &session->plan);
     session_add_checks(&session->plan);
-    /* What decides the cases of a run, beside its options. */
+    /* Store the facts that decide the cases of a run together with its options. */
     if (session->plan.worst_rows[0])
         machine_add_fact(&session->machine, "adversarial_rows", session->plan.worst_rows);
     for (int kind = 0; session->plan.conformance && kind < OPERATIONS; kind++)
@@ -264,7 +264,7 @@ static exit_code run(void *context, const cli_call *call)
         run_end(&session, &kernels);
         return EXIT_CODE_FINE;
     }
-    /* Places that cannot be written to are found before anything is measured. */
+    /* Folders that cannot be written to are reported before anything is measured. */
     if (out->format == OUTPUT_TEXT && !options->no_charts)
         make_directories(options->out);
     const bool finished = run_measure(&session, &options->run, &kernels, "run", call->line);
