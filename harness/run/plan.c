@@ -1,5 +1,5 @@
-/* Which cases a run has: which kernels, under which conventions, on which inputs and shapes. What is asked for
- * and cannot be had ends the program. */
+/* Chooses the cases of a run: its kernels, conventions, inputs and shapes. A request that cannot be met ends the
+ * program. */
 #include "run/plan.h"
 #include "base/arena.h"
 #include "base/die.h"
@@ -18,18 +18,18 @@ enum {
     MOST_BLOCK_BYTES = 1024 * 1024,
     MANY_ROWS = 32,
     FEW_ROWS = 8,
-    MOST_SAMPLES = 1000, /* processes of a shape, repetitions of a process */
+    MOST_SAMPLES = 1000, /* for processes of a shape, and for repetitions of a process */
     THREAD_NUMBERS = 32,
 };
 
 /* ---- keys ---- */
 
-/* The name of a case: everything that tells it from the others of a run. */
+/* Returns the key of a case, which is unique within a run. */
 static case_key key_of(const ln_convention *convention, const char *label, const char *input,
                        size_t rows, size_t hidden, ln_type dtype, const char *kernel)
 {
     case_key key;
-    memset(&key, 0, sizeof key); /* padding too: keys are hashed */
+    memset(&key, 0, sizeof key); /* zeroes the padding too, since keys are hashed */
     key.operation = convention->operation;
     key.rows = rows;
     key.hidden = hidden;
@@ -58,7 +58,7 @@ case_key speed_key(const speed_group *group, const char *kernel)
 
 /* ---- options ---- */
 
-/* The request's words, read; the plan's own where there are none. */
+/* The options of the request as values, with the plan's own where the request has none. */
 typedef struct resolved_plan {
     const plan_request *request;
     const machine_facts *machine;
@@ -66,14 +66,15 @@ typedef struct resolved_plan {
     bool caches[CACHE_STATES];
     unsigned threads[THREAD_NUMBERS]; /* each a number of threads to time with */
     size_t thread_count;
-    word_list named;                     /* by the user, of all operations */
-    const plan_conventions *conventions; /* of the operation that is being added */
+    word_list named;                     /* by the user, for all operations */
+    const plan_conventions *conventions; /* of the operation whose cases are being added */
     const char **inputs;
     bool *everywhere; /* the default plan has this input under every convention */
     size_t input_count;
 } resolved_plan;
 
-/* A number of threads to time with, each once; more than there are processors would share them. */
+/* Adds a number of threads to time with, unless it is there already. More threads than processors are refused, because
+ * they would share processors. */
 static void add_threads(const char *given, resolved_plan *resolved)
 {
     const bool is_number = given[0] != '0' && given[strspn(given, "0123456789")] == '\0';
@@ -96,7 +97,7 @@ static void add_threads(const char *given, resolved_plan *resolved)
     resolved->threads[resolved->thread_count++] = (unsigned)threads;
 }
 
-/* Reads every option that is a word or a number, once, so that what follows has values. */
+/* Reads all options that are words or numbers. */
 static void resolve_options(resolved_plan *resolved)
 {
     static const char *const plans[] = {"quick", "default", "full"};
@@ -161,7 +162,7 @@ void split_conventions(const word_list *given, const char *whose, word_list *con
     }
 }
 
-/* Those that the request names, of whatever operation, and the plan's operations. */
+/* Finds the conventions that the request names, for any operation, and the plan's operations. */
 static void resolve_named(resolved_plan *resolved, case_plan *plan)
 {
     const plan_request *request = resolved->request;
@@ -182,7 +183,7 @@ static void resolve_named(resolved_plan *resolved, case_plan *plan)
         plan->operations = kinds;
 }
 
-/* Those of one operation; where none of its own is named, its presets. */
+/* Finds the conventions of one operation: those that were named, or its presets. */
 static void resolve_conventions(resolved_plan *resolved, ln_operation kind, case_plan *plan)
 {
     size_t presets;
@@ -196,7 +197,7 @@ static void resolve_conventions(resolved_plan *resolved, ln_operation kind, case
         for (same = 0;
              same < i && !convention_equal(&preset[same].convention, &preset[i].convention);)
             same++;
-        if (same == i) /* two makers may compute the same */
+        if (same == i) /* two presets may be the same convention */
             word_list_add(&own->words, preset[i].name);
     }
     own->count = own->words.count;
@@ -225,14 +226,13 @@ bool group_takes(const accuracy_group *group, const kernel_entry *kernel)
     return asked && takes(kernel, group->convention.operation, group->dtype, group->param);
 }
 
-/* Whether an earlier line of our table stands for this one in the smaller plans: of lines that
- * differ in unroll alone, the first is the best. A file under test has no such lines, whatever its
- * descriptors say. */
+/* Returns whether the smaller plans leave this kernel out because an earlier line of our table differs only in unroll:
+ * the first such line is the best. Kernels of other files are never left out so. */
 static bool has_better_line(const kernel_list *kernels, size_t index)
 {
     const kernel_facts *own = &kernels->kernels[index].facts;
     bool ours = strcmp(kernels->kernels[index].source, "builtin") == 0;
-    bool is_call = strcmp(own->role, KERNEL_ROLE_CALL) == 0; /* whose parts are not told */
+    bool is_call = strcmp(own->role, KERNEL_ROLE_CALL) == 0; /* its parts are not described */
     for (size_t i = 0; ours && !is_call && i < index; i++) {
         const kernel_facts *other = &kernels->kernels[i].facts;
         if (strcmp(kernels->kernels[i].source, "builtin") == 0 &&
@@ -246,8 +246,8 @@ static bool has_better_line(const kernel_list *kernels, size_t index)
     return false;
 }
 
-/* Whether the request names the kernel, and has its type: one that it names; else any in the full plan, and f32 in
- * the smaller ones, where a kernel that is named in full, or brought in a plugin, is asked for all the same. */
+/* Returns whether the request wants the kernel. Without --dtypes, the full plan has all types, and the smaller ones
+ * have f32, kernels of plugins and kernels that the request names in full. */
 static bool is_kernel_wanted(const plan_request *request, const kernel_list *kernels, size_t index)
 {
     const kernel_entry *kernel = &kernels->kernels[index];
@@ -265,8 +265,7 @@ static bool is_kernel_wanted(const plan_request *request, const kernel_list *ker
            word_is_in(facts->name, request->kernels.words, request->kernels.count);
 }
 
-/* A type that is asked for must be there, at least among what the globs match; and some kernel computes what a
- * convention that is named is of. */
+/* Checks that a chosen kernel has each requested type, and that one computes the operation of each named convention. */
 static void check_chosen(const resolved_plan *resolved, const kernel_list *kernels,
                          const case_plan *plan)
 {
@@ -310,7 +309,7 @@ static void check_chosen(const resolved_plan *resolved, const kernel_list *kerne
     }
 }
 
-/* The kernels that the request names, of the types that it has. */
+/* Chooses the kernels that the request names, of the requested types. */
 static void choose_kernels(const resolved_plan *resolved, const kernel_list *kernels,
                            case_plan *plan)
 {
@@ -340,11 +339,11 @@ void plan_free(case_plan *plan)
     *plan = (struct case_plan){0};
 }
 
-/* ---- what is timed ---- */
+/* ---- the timed shapes ---- */
 
-/* Rows of the judged block that a timed tensor repeats: multiples of powers of two where they fit,
- * so that a row lies in each repeat as in the first, modulo cache lines and modulo the groups in
- * which a kernel may take rows. */
+/* Returns the rows of the judged block that a timed tensor repeats. They are multiples of powers of two if possible, so
+ * that each repeat has a row at the same place modulo cache lines and modulo the groups in which a kernel may process
+ * rows. */
 static size_t rows_of_block(size_t rows, size_t hidden, ln_type dtype)
 {
     size_t row_bytes = hidden * dtype_size(dtype), block = BLOCK_BYTES / row_bytes;
@@ -359,7 +358,7 @@ static size_t rows_of_block(size_t rows, size_t hidden, ln_type dtype)
     return block < rows ? block : rows;
 }
 
-/* A shape under every cache state and number of threads that is wanted. */
+/* Adds a shape under every wanted cache state and number of threads. */
 static void add_speed(case_plan *plan, const resolved_plan *resolved, size_t rows, size_t hidden)
 {
     const plan_request *request = resolved->request;
@@ -376,7 +375,7 @@ static void add_speed(case_plan *plan, const resolved_plan *resolved, size_t row
         .repetitions = request->repetitions ? (unsigned)request->repetitions : repetitions,
         .min_seconds = resolved->quick ? 0.003 : 0.005,
     };
-    /* The plan's own number is shortened where that costs no precision, the user's never. */
+    /* The plan's own number of repetitions is lowered where that costs no precision, the user's never. */
     made.slow_repetitions = request->repetitions ? made.repetitions : (made.repetitions + 2) / 3;
     snprintf(made.input, sizeof made.input, "%s", request->time_on ? request->time_on : "normal");
     convention_label(&made.convention, made.convention_label);
@@ -390,7 +389,7 @@ static void add_speed(case_plan *plan, const resolved_plan *resolved, size_t row
         }
 }
 
-/* Rows of each size that are typical of a cache level: few of them in the quick plan, all in the full one. */
+/* Adds typical rows and hidden sizes of each cache level: a few in the quick plan, all in the full one. */
 static void plan_speed(const resolved_plan *resolved, case_plan *plan)
 {
     static const size_t sizes[] = {64, 256, 768, 1024, 4096, 8192, 12288};
@@ -411,9 +410,9 @@ static void plan_speed(const resolved_plan *resolved, case_plan *plan)
     }
 }
 
-/* ---- what is judged ---- */
+/* ---- the judged inputs ---- */
 
-/* The inputs that are judged: those that the user named, or the families that suit the operation. */
+/* Finds the inputs to judge: those that the user named, or the families that suit the operation. */
 static void resolve_inputs(resolved_plan *resolved, case_plan *plan)
 {
     const word_list *given = &resolved->request->inputs;
@@ -456,8 +455,8 @@ accuracy_group *plan_add_accuracy(case_plan *plan, const ln_convention *conventi
     return group;
 }
 
-/* The rows of a user's file, so that a bad one is found before anything is measured. A family has
- * no shape of its own: *hidden is 0. */
+/* Sets the shape of a user's file, so that a bad file is found before anything is measured. A family has no shape of
+ * its own: *hidden is 0. */
 static void own_shape(const char *input, size_t *rows, size_t *hidden)
 {
     *rows = SWEEP_ROWS;
@@ -467,7 +466,7 @@ static void own_shape(const char *input, size_t *rows, size_t *hidden)
     *rows = *rows < SWEEP_ROWS ? *rows : SWEEP_ROWS;
 }
 
-/* Names in the plan, and so in the run, which rows of hunts they are. */
+/* Stores in the plan, and so in the run, which adversarial rows it has. */
 static void note_worst(const char *input, const worst_shapes *found, case_plan *plan)
 {
     char line[224];
@@ -480,8 +479,8 @@ static void note_worst(const char *input, const worst_shapes *found, case_plan *
     plan->worst_hash = hash_bytes(plan->worst_hash, &found->hash, sizeof found->hash);
 }
 
-/* The rows that hunts found, of all kernels of the type, for every kernel: under the first
- * convention, or under all where the user named them. */
+/* Adds the adversarial rows of all kernels of the type, for every kernel: under the first convention, or under all
+ * conventions if the user named the rows. */
 static void plan_worst(const resolved_plan *resolved, const char *input, bool named,
                        case_plan *plan)
 {
@@ -505,9 +504,9 @@ static void plan_worst(const resolved_plan *resolved, const char *input, bool na
             worst_place(input), dtype_name(plan->adding.dtype));
 }
 
-/* What no input alone gives: rows without what eps would hide (the kappa sweep's axis is kappa alone, ties are none
- * with it); and in the full plan sums so long that their rounding grows, one row each. A row of 1e7 is judged in about
- * 2 GiB of memory; a machine without them leaves it out. */
+/* Adds the edge cases. Rows without eps show what eps would hide: kappa is then the only variable of the kappa sweep,
+ * and ties are exact. The full plan also has sums so long that their rounding grows, one row each. Judging a row of 1e7
+ * needs about 2 GiB of memory; a smaller machine leaves it out. */
 static void plan_edges(const resolved_plan *resolved, const size_t *sizes, size_t size_count,
                        case_plan *plan)
 {
@@ -532,11 +531,11 @@ static void plan_edges(const resolved_plan *resolved, const size_t *sizes, size_
                 plan_add_accuracy(plan, first, long_inputs[i], 1, long_sizes[s]);
 }
 
-/* What the plan judges where the user names no shape. */
+/* Adds the judged groups of a request without shapes. */
 static void plan_accuracy(const resolved_plan *resolved, case_plan *plan)
 {
-    /* Every convention on every family at one size; the first one also where tails, register tiling
-     * and long sums differ. */
+    /* Every convention is judged on every family at one size; the first convention also at sizes with other tails,
+     * register tiling and long sums. */
     static const size_t sizes[] = {768, 5, 100, 4096};
     const size_t size_count = sizeof sizes / sizeof *sizes;
     const plan_conventions *conventions = resolved->conventions;
@@ -558,7 +557,7 @@ static void plan_accuracy(const resolved_plan *resolved, case_plan *plan)
         for (size_t s = 0; s < (!resolved->quick && (c == 0 || resolved->full) ? size_count : 1);
              s++)
             for (size_t i = 0; i < resolved->input_count; i++) {
-                /* What the user named is judged under all conventions. */
+                /* Inputs that the user named are judged under all conventions. */
                 const bool is_wanted = !resolved->quick
                                            ? c == 0 || resolved->full || resolved->everywhere[i]
                                        : c == 0 ? resolved->everywhere[i]
@@ -571,8 +570,7 @@ static void plan_accuracy(const resolved_plan *resolved, case_plan *plan)
         plan_edges(resolved, sizes, size_count, plan);
 }
 
-/* How many rows of an input are judged at a shape: of the rows that hunts found all, as in the plan
- * without shapes. */
+/* Returns the number of rows to judge at a shape. All adversarial rows of that hidden size are judged. */
 static size_t judged_rows(const char *input, size_t rows, size_t hidden, case_plan *plan)
 {
     worst_shapes found;
@@ -588,7 +586,7 @@ static size_t judged_rows(const char *input, size_t rows, size_t hidden, case_pl
     return judged;
 }
 
-/* The shapes that the user named: each is timed, and judged on every input under every convention. */
+/* Adds the shapes that the user named: each is timed, and judged on every input under every convention. */
 static void plan_shapes(const resolved_plan *resolved, case_plan *plan)
 {
     const word_list *shapes = &resolved->request->shapes;
@@ -597,7 +595,7 @@ static void plan_shapes(const resolved_plan *resolved, case_plan *plan)
     for (size_t i = 0; i < shapes->count; i++) {
         size_t rows, hidden, own_rows, own_hidden;
         shape_parse(shapes->words[i], &rows, &hidden);
-        /* Timing holds x and y, as large as asked for. */
+        /* Timing needs x and y in full size. */
         const double needed =
             call_bytes(operations[plan->adding.operation], rows, hidden, plan->adding.dtype);
         if (memory > 0 && needed >= memory)
@@ -617,16 +615,16 @@ static void plan_shapes(const resolved_plan *resolved, case_plan *plan)
             for (size_t input = 0; input < resolved->input_count; input++) {
                 const char *name = resolved->inputs[input];
                 const bool whole =
-                    c == 0 && input == 0 && !resolved->speed; /* else timing has them */
+                    c == 0 && input == 0 && !resolved->speed; /* otherwise timing judges all rows */
                 plan_add_accuracy(plan, &resolved->conventions->list[c], name,
                                   whole ? rows : judged_rows(name, rows, hidden, plan), hidden);
             }
     }
 }
 
-/* ---- what makes two plans the same ---- */
+/* ---- the identity of a plan ---- */
 
-/* A user's file may change between two runs; a family hashes to 0. */
+/* Hashes the contents of inputs that are files, which may change between two runs. Families hash to 0. */
 static uint64_t hash_contents(uint64_t hash, const word_list *inputs)
 {
     for (size_t i = 0; i < inputs->count; i++) {
@@ -642,7 +640,7 @@ static uint64_t hash_word(uint64_t hash, const char *word)
     return hash_bytes(hash, word, strlen(word) + 1);
 }
 
-/* The same words in another order ask for the same. `fallback` is what no word at all means. */
+/* Hashes words in any order. `fallback` is the meaning of an empty list. */
 static uint64_t hash_texts(uint64_t hash, const word_list *words, const char *fallback)
 {
     uint64_t sum = words->count == 0 ? hash_word(HASH_START, fallback) : 0;
@@ -655,7 +653,7 @@ static uint64_t hash_texts(uint64_t hash, const word_list *words, const char *fa
     return hash_bytes(hash, &sum, sizeof sum);
 }
 
-/* The options alone: neither the kernels that are there nor how often each is timed. */
+/* Hashes the options only, not the available kernels and the numbers of processes and repetitions. */
 static uint64_t hash_request(const case_plan *plan, const resolved_plan *resolved)
 {
     const plan_request *request = resolved->request;
@@ -668,7 +666,7 @@ static uint64_t hash_request(const case_plan *plan, const resolved_plan *resolve
                  {&request->inputs, ""},
                  {&request->caches, cache_name(CACHE_HOT)},
                  {&request->threads, "1"}};
-    const unsigned others = plan->operations - 1; /* LayerNorm alone is 0 */
+    const unsigned others = plan->operations - 1; /* LayerNorm only: 0 */
     char label[CONVENTION_MAX_LENGTH];
     uint64_t hash = hash_word(HASH_START, plan->name);
     hash = hash_bytes(hash, &plan->seed, sizeof plan->seed);
@@ -680,7 +678,7 @@ static uint64_t hash_request(const case_plan *plan, const resolved_plan *resolve
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         hash = hash_texts(hash, lists[i].words, lists[i].fallback);
     hash = hash_contents(hash, &request->inputs);
-    /* The first convention is the one that is timed: their order counts. */
+    /* The order of conventions counts, because the first one is timed. */
     for (size_t i = 0; i < resolved->named.count; i++) {
         const ln_convention named = convention_named(resolved->named.words[i]);
         hash = hash_word(hash, convention_label(&named, label));
@@ -688,8 +686,8 @@ static uint64_t hash_request(const case_plan *plan, const resolved_plan *resolve
     return hash;
 }
 
-/* The plan's hash is of everything that decides what is measured: an unfinished run may go on only under the
- * same one. Two builds of a library, asked the same, share that of the request. */
+/* Sets two hashes. That of the plan covers everything that decides what is measured: only a run with the same hash can
+ * be resumed. That of the request is the same for two builds of a library. */
 static void identify(case_plan *plan, const resolved_plan *resolved)
 {
     const uint64_t requested = hash_request(plan, resolved);
@@ -740,7 +738,7 @@ bool plan_next_types(case_plan *plan, int *next)
     return false;
 }
 
-/* The groups of one pair of types. */
+/* Adds the groups of one pair of types. */
 static void plan_types(case_plan *plan, const resolved_plan *resolved)
 {
     const plan_request *request = resolved->request;

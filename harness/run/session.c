@@ -1,7 +1,6 @@
-/* What a run does before it measures, and its accuracy half. Judging takes turns between a worker that computes and
- * the judge that compares, so that one pair of them keeps one processor busy: there are as many lanes, a worker and a
- * judge each, as there are processors for them. Cases are dealt out in the order of the plan and stored in that order,
- * so that what is stored does not tell how many lanes there were. */
+/* Prepares a run and measures its accuracy half. A worker computes and a judge compares in turn, which keeps one
+ * processor busy; so there are several threads with a worker and a judge each. The cases are assigned in the order of
+ * the plan and stored in that order, so that the store does not depend on the number of threads. */
 #include "run/session.h"
 #include "base/arena.h"
 #include "base/program.h"
@@ -13,14 +12,14 @@
 #include <string.h>
 
 enum {
-    LANES_MOST = 4,
-    JUDGEMENTS_A_LANE = 8,   /* fewer are not worth another worker */
-    LONG_ELEMENTS = 1 << 22, /* blocks of more are judged in one lane: they are large */
+    THREADS_MOST = 4,
+    JUDGEMENTS_A_THREAD = 8, /* per thread; fewer do not justify another worker */
+    LONG_ELEMENTS = 1 << 22, /* larger blocks are judged by the first thread only */
 };
 
-/* ---- before it ---- */
+/* ---- preparing a run ---- */
 
-/* Every element is computed twice and once exactly. */
+/* Every element is computed twice, and once exactly. */
 double session_judgement_seconds(size_t elements)
 {
     return 0.0005 + 2e-7 * (double)elements;
@@ -30,8 +29,8 @@ double session_repetition_seconds(const speed_group *group)
 {
     double bytes = call_bytes(operations[group->convention.operation], group->rows, group->hidden,
                               group->dtype);
-    double call = bytes / 16e9; /* of a kernel that is neither fast nor slow */
-    /* Besides what is timed: a call that settles the caches, poison, comparison. */
+    double call = bytes / 16e9; /* the time of a kernel of average speed */
+    /* A repetition also has a call that settles the caches, poisons the output and compares it. */
     return (call > group->min_seconds ? call : group->min_seconds) * 1.2 + call + bytes / 8e9;
 }
 
@@ -42,8 +41,8 @@ double session_timed_judgement_seconds(const speed_group *group)
 
 plan_cost session_cost(const case_plan *plan)
 {
-    plan_cost cost = {.lanes = 1};
-    double judging = 0, timing = 0; /* what this CPU cannot run takes no time */
+    plan_cost cost = {.threads = 1};
+    double judging = 0, timing = 0; /* kernels that this CPU cannot run take no time */
     cpu_set_t set;
     for (size_t i = 0; i < plan->accuracy_count; i++)
         for (size_t k = 0; k < plan->kernel_count; k++) {
@@ -54,10 +53,10 @@ plan_cost session_cost(const case_plan *plan)
                 judging += session_judgement_seconds(plan->accuracy[i].elements);
         }
     if (sched_getaffinity(0, sizeof set, &set) == 0)
-        cost.lanes = (size_t)CPU_COUNT(&set);
-    cost.lanes = cost.lanes < LANES_MOST ? cost.lanes : LANES_MOST;
-    const size_t worth = cost.judgements / JUDGEMENTS_A_LANE;
-    cost.lanes = cost.lanes < worth ? cost.lanes : worth ? worth : 1;
+        cost.threads = (size_t)CPU_COUNT(&set);
+    cost.threads = cost.threads < THREADS_MOST ? cost.threads : THREADS_MOST;
+    const size_t worth = cost.judgements / JUDGEMENTS_A_THREAD;
+    cost.threads = cost.threads < worth ? cost.threads : worth ? worth : 1;
     for (size_t i = 0; i < plan->speed_count; i++) {
         const speed_group *group = &plan->speed[i];
         const size_t repetitions = (size_t)group->processes * group->repetitions;
@@ -74,7 +73,7 @@ plan_cost session_cost(const case_plan *plan)
                                            (double)repetitions * session_repetition_seconds(group));
     }
     cost.seconds =
-        (double)plan->related_count * invariance_seconds + judging / (double)cost.lanes + timing;
+        (double)plan->related_count * invariance_seconds + judging / (double)cost.threads + timing;
     return cost;
 }
 
@@ -117,7 +116,7 @@ void session_store_kernels(run_session *session)
                                      session->invariance ? &session->invariance[i] : NULL));
 }
 
-/* Under the first convention of each operation; kernels of one stand together. */
+/* Measures under the first convention of each operation; the kernels of an operation are adjacent. */
 bool session_invariance(run_session *session, const kernel_list *kernels)
 {
     const case_plan *plan = &session->plan;
@@ -139,14 +138,14 @@ bool session_invariance(run_session *session, const kernel_list *kernels)
                invariance_measure(session->judge, convention, &session->progress, kernels,
                                   plan->kernels + first, session->invariance + first, count);
     }
-    worker_forget(session->worker); /* so that a verdict depends on no call made here */
+    worker_forget(session->worker); /* so that verdicts do not depend on calls made here */
     session_store_kernels(session);
     return fine;
 }
 
 /* ---- the conformance tests ---- */
 
-/* The covering array of a convention that is named, or else of its operation. */
+/* Returns the covering array of a named convention, or else of its operation. Makes it at the first request. */
 static const combination_set *set_of(case_plan *plan, const ln_convention *plain)
 {
     plan_checks *checks = plan->checks;
@@ -162,7 +161,7 @@ static const combination_set *set_of(case_plan *plan, const ln_convention *plain
     return checks->sets[checks->count++] = combinations_make(&plan->memory, &asked);
 }
 
-/* A pack of a check; false: there are not as many. */
+/* Adds a part of a conformance test. Returns false if there are fewer parts, or if no kernel needs it. */
 static bool add_pack(case_plan *plan, conformance_check check, size_t pack)
 {
     const bool of_array = check == CHECK_COMBINATIONS;
@@ -187,13 +186,13 @@ static bool add_pack(case_plan *plan, conformance_check check, size_t pack)
     for (size_t i = 0; i < plan->kernel_count; i++)
         if (group_takes(made, plan->kernels[i]))
             return true;
-    plan->accuracy_count--; /* no kernel of these types is asked for it */
+    plan->accuracy_count--; /* no kernel of these types needs it */
     return false;
 }
 
 void session_add_checks(case_plan *plan)
 {
-    enum { FEW_PACKS = 4 }; /* the quick plan's problems; behind them the other hidden sizes */
+    enum { FEW_PACKS = 4 }; /* hold the quick plan's problems; later packs test more hidden sizes */
     const size_t before = plan->accuracy_count, size = sizeof *plan->accuracy;
     if (!plan->conformance)
         return;
@@ -203,7 +202,7 @@ void session_add_checks(case_plan *plan)
             continue;
         plan->adding.operation = (ln_operation)kind;
         for (int next = 0; plan_next_types(plan, &next);) {
-            /* The array is made where a kernel is asked for it. */
+            /* The covering array is made only if a kernel needs it. */
             if (!add_pack(plan, CHECK_GROWTH, 0))
                 continue;
             for (size_t pack = 0; (!plan->few_checks || pack < FEW_PACKS) &&
@@ -218,7 +217,7 @@ void session_add_checks(case_plan *plan)
                 add_pack(plan, CHECK_LARGE, LARGE_WHOLE);
         }
     }
-    /* They come first. */
+    /* Move the conformance tests before the other groups. */
     const size_t added = plan->accuracy_count - before;
     accuracy_group *moved = arena_new(&plan->memory, accuracy_group, before);
     memcpy(moved, plan->accuracy, before * size);
@@ -226,7 +225,7 @@ void session_add_checks(case_plan *plan)
     memcpy(plan->accuracy + added, moved, before * size);
 }
 
-/* ---- what is found ---- */
+/* ---- storing results ---- */
 
 bool session_gave_up(run_session *session, const kernel_entry *kernel, case_verdict *verdict)
 {
@@ -254,7 +253,7 @@ void session_put(run_session *session, const case_key *key, const case_judgement
                                 .bound_row_ulp = judgement->bound_row_ulp,
                                 .hashed = judgement->metrics.elements > 0,
                                 .output_hash = judgement->output_hash};
-    /* What a case shows of a kernel's bits adds to what the matrix showed. */
+    /* Differences in a kernel's bits that a case shows are added to those that the invariance matrix showed. */
     for (size_t i = 0; session->invariance && i < session->plan.kernel_count; i++)
         if (strcmp(session->plan.kernels[i]->facts.name, key->kernel) == 0)
             session->invariance[i].varies |=
@@ -265,81 +264,81 @@ void session_put(run_session *session, const case_key *key, const case_judgement
     store_put_judged(session->store, session->run, &stored);
 }
 
-/* ---- a case ---- */
+/* ---- one case ---- */
 
-/* What the lanes share. All of it is under the lock. */
+/* The data that the threads share, protected by the lock. */
 typedef struct accuracy_part {
     run_session *session;
     pthread_mutex_t lock;
-    pthread_cond_t moved; /* a case was stored, or the cursor went on, or it is over */
-    double lanes;         /* at once, for the time left */
-    size_t group, kernel; /* the next case to be dealt out */
-    size_t dealt, stored; /* cases so far */
-    int *told;            /* by kernel: how much the least problem tells that shows a fault of it */
-    bool over;            /* nothing is left, or it was interrupted */
+    pthread_cond_t moved;    /* a case was stored or assigned, or there are no more */
+    double threads;          /* their number, to estimate the time left */
+    size_t group, kernel;    /* the next case to assign */
+    size_t assigned, stored; /* number of cases so far */
+    int *telling;            /* for each kernel: verdict_telling() of its best minimized failure */
+    bool over;               /* no case is left, or it was interrupted */
     bool interrupted;
 } accuracy_part;
 
-typedef struct judge_lane {
+typedef struct judge_thread {
     accuracy_part *part;
     size_t number;
     worker_process *worker;
     row_judge *judge;
     pthread_t thread;
-    /* Its case. */
+    /* The assigned case. */
     const accuracy_group *group;
     size_t kernel, turn;
     case_key key;
     judge_block block;
-    conformance_blocks asked;       /* of a conformance test: instead of the block */
-    const accuracy_group *block_of; /* NULL: no block */
-} judge_lane;
+    conformance_blocks problems;    /* used instead of the block for a conformance test */
+    const accuracy_group *block_of; /* the group of the block; NULL: no block */
+} judge_thread;
 
-/* What a case has to store, with rows of the lane's block and judge. */
+/* The results of a case; the rows belong to the thread's judge. */
 typedef struct judged_case {
     case_judgement judgement;
     const judged_row *rows; /* NULL: not stored */
 } judged_case;
 
-/* Before another group's block is made; and where the lane waits, since blocks may be large. */
-static void free_block(judge_lane *lane)
+/* Frees the block, before that of another group is made, and while the thread waits, since blocks may be large. */
+static void free_block(judge_thread *self)
 {
-    judge_block_free(&lane->block);
-    conformance_release(&lane->asked);
-    lane->block_of = NULL;
+    judge_block_free(&self->block);
+    conformance_release(&self->problems);
+    self->block_of = NULL;
 }
 
-/* Makes the block of the group, unless the lane has it from the case before, and judges the kernel on it. */
-static void judge_case(judge_lane *lane, judged_case *found)
+/* Makes the block of the group, unless the previous case had it, and judges the kernel on it. */
+static void judge_case(judge_thread *self, judged_case *found)
 {
-    const accuracy_group *group = lane->group;
-    const kernel_entry *kernel = lane->part->session->plan.kernels[lane->kernel];
+    const accuracy_group *group = self->group;
+    const kernel_entry *kernel = self->part->session->plan.kernels[self->kernel];
     case_judgement *judgement = &found->judgement;
     const bool is_swept =
         strncmp(group->input, "offset", 6) == 0 || strcmp(group->input, "kappa") == 0;
-    if (lane->block_of != group)
-        free_block(lane);
+    if (self->block_of != group)
+        free_block(self);
     if (group->check) {
-        if (lane->block_of != group)
-            conformance_prepare(lane->judge, group->check, &lane->asked);
-        lane->block_of = group;
-        conformance_examine(lane->judge, &lane->asked, kernel, judgement);
+        if (self->block_of != group)
+            conformance_prepare(self->judge, group->check, &self->problems);
+        self->block_of = group;
+        conformance_examine(self->judge, &self->problems, kernel, judgement);
         return;
     }
-    if (lane->block_of != group) {
-        judge_block_generate(lane->judge, &lane->block,
+    if (self->block_of != group) {
+        judge_block_generate(self->judge, &self->block,
                              call_dense(&group->convention, group->dtype, group->param,
                                         group->distinct, group->hidden),
                              group->input, NULL, 0);
-        judge_block_repeat(&lane->block, group->rows);
+        judge_block_repeat(&self->block, group->rows);
     }
-    lane->block_of = group;
-    judge_kernel(lane->judge, &lane->block, kernel, judgement);
-    judge_promise(&lane->block, kernel, lane->key.input, judgement);
+    self->block_of = group;
+    judge_kernel(self->judge, &self->block, kernel, judgement);
+    judge_promise(&self->block, kernel, self->key.input, judgement);
     found->rows = is_swept ? judgement->by_row : NULL;
 }
 
-/* Stores the judgement of a case and, where there are any, its judged rows. */
+/* Stores the judgement of a case, and its judged rows if it has any. */
 static void put_case(run_session *session, const case_key *key, const judged_case *found,
                      size_t rows)
 {
@@ -359,135 +358,135 @@ static void put_case(run_session *session, const case_key *key, const judged_cas
     store_together_leave(session->store);
 }
 
-/* ---- the lanes ---- */
+/* ---- the threads ---- */
 
-/* Under the lock. */
+/* Needs the lock. */
 static void end_interrupted(accuracy_part *part)
 {
     part->interrupted = part->over = true;
     pthread_cond_broadcast(&part->moved);
 }
 
-/* Whether the case at the cursor, which goes on, is the lane's to judge. Under the lock. */
-static bool take_next(judge_lane *lane)
+/* Advances to the next case and returns whether this thread judges it. Needs the lock. */
+static bool take_next(judge_thread *self)
 {
-    accuracy_part *part = lane->part;
+    accuracy_part *part = self->part;
     run_session *session = part->session;
     const accuracy_group *group = &session->plan.accuracy[part->group];
     const kernel_entry *kernel = session->plan.kernels[part->kernel];
     char what[160];
-    lane->group = group;
-    lane->kernel = part->kernel;
+    self->group = group;
+    self->kernel = part->kernel;
     if (++part->kernel == session->plan.kernel_count) {
         part->group++;
         part->kernel = 0;
     }
     if (!group_takes(group, kernel))
         return false;
-    lane->key = accuracy_key(group, kernel);
-    snprintf(what, sizeof what, "%.40s  %.30s  %.50s  %zu", lane->key.kernel, lane->key.convention,
-             lane->key.input, lane->key.hidden);
+    self->key = accuracy_key(group, kernel);
+    snprintf(what, sizeof what, "%.40s  %.30s  %.50s  %zu", self->key.kernel, self->key.convention,
+             self->key.input, self->key.hidden);
     if (!kernel->unsupported[0])
-        progress_step(&session->progress, session_judgement_seconds(group->elements) / part->lanes,
-                      what);
-    return !session->resumed || !store_has_accuracy(session->store, session->run, &lane->key);
+        progress_step(&session->progress,
+                      session_judgement_seconds(group->elements) / part->threads, what);
+    return !session->resumed || !store_has_accuracy(session->store, session->run, &self->key);
 }
 
-/* Under the lock: the next case becomes the lane's. False: there is none left. */
-static bool deal(judge_lane *lane)
+/* Assigns the next case to the thread. Returns false if there is none left. Needs the lock. */
+static bool assign_next(judge_thread *self)
 {
-    accuracy_part *part = lane->part;
+    accuracy_part *part = self->part;
     const case_plan *plan = &part->session->plan;
     bool wanted = false;
     while (!part->over && !wanted) {
         const accuracy_group *next = &plan->accuracy[part->group];
         if (part->group == plan->accuracy_count) {
             part->over = true;
-        } else if (lane->number > 0 && next->rows * next->hidden > LONG_ELEMENTS) {
-            free_block(lane);
+        } else if (self->number > 0 && next->rows * next->hidden > LONG_ELEMENTS) {
+            free_block(self);
             pthread_cond_wait(&part->moved, &part->lock);
         } else if (interrupted()) {
             end_interrupted(part);
         } else {
-            wanted = take_next(lane);
+            wanted = take_next(self);
         }
     }
     if (wanted)
-        lane->turn = part->dealt++;
+        self->turn = part->assigned++;
     pthread_cond_broadcast(&part->moved);
     return wanted;
 }
 
-/* Stores the case when all before it are; what was asked during an interruption means nothing. The first fault that
- * tells more of a kernel than those before says what it takes for it: that is asked without the lock. */
-static void put_in_turn(judge_lane *lane, judged_case *found)
+/* Stores the case after all cases before it; results after an interruption are dropped. A failure that tells more about
+ * a kernel than its earlier ones is minimized first, without the lock. */
+static void put_in_turn(judge_thread *self, judged_case *found)
 {
-    accuracy_part *part = lane->part;
-    const accuracy_group *group = lane->group;
-    while (part->stored != lane->turn && !part->interrupted)
+    accuracy_part *part = self->part;
+    const accuracy_group *group = self->group;
+    while (part->stored != self->turn && !part->interrupted)
         pthread_cond_wait(&part->moved, &part->lock);
     const int tells = verdict_telling(&found->judgement.verdict);
     if (!interrupted() && !part->interrupted && group->check &&
-        group->check->check == CHECK_COMBINATIONS && tells > part->told[lane->kernel]) {
-        part->told[lane->kernel] = tells;
+        group->check->check == CHECK_COMBINATIONS && tells > part->telling[self->kernel]) {
+        part->telling[self->kernel] = tells;
         pthread_mutex_unlock(&part->lock);
-        conformance_minimize(lane->judge, &lane->asked, part->session->plan.kernels[lane->kernel],
-                             &found->judgement);
+        conformance_minimize(self->judge, &self->problems,
+                             part->session->plan.kernels[self->kernel], &found->judgement);
         pthread_mutex_lock(&part->lock);
     }
     if (interrupted() || part->interrupted) {
         end_interrupted(part);
         return;
     }
-    put_case(part->session, &lane->key, found, group->distinct);
+    put_case(part->session, &self->key, found, group->distinct);
     part->stored++;
     pthread_cond_broadcast(&part->moved);
 }
 
-/* A thread: takes cases until none is left. */
-static void *run_lane(void *context)
+/* Runs one thread: judges cases until none is left. */
+static void *run_thread(void *context)
 {
-    judge_lane *lane = context;
-    accuracy_part *part = lane->part;
+    judge_thread *self = context;
+    accuracy_part *part = self->part;
     pthread_mutex_lock(&part->lock);
-    while (deal(lane)) {
+    while (assign_next(self)) {
         judged_case found = {0};
-        bool gave_up = session_gave_up(part->session, part->session->plan.kernels[lane->kernel],
+        bool gave_up = session_gave_up(part->session, part->session->plan.kernels[self->kernel],
                                        &found.judgement.verdict);
         pthread_mutex_unlock(&part->lock);
         if (!gave_up)
-            judge_case(lane, &found);
+            judge_case(self, &found);
         pthread_mutex_lock(&part->lock);
-        put_in_turn(lane, &found);
+        put_in_turn(self, &found);
     }
     pthread_mutex_unlock(&part->lock);
-    free_block(lane);
+    free_block(self);
     return NULL;
 }
 
 bool session_accuracy(run_session *session)
 {
-    judge_lane lanes[LANES_MOST];
-    const size_t wanted = session_cost(&session->plan).lanes;
+    judge_thread threads[THREADS_MOST];
+    const size_t wanted = session_cost(&session->plan).threads;
     accuracy_part part = {.session = session,
-                          .lanes = (double)wanted,
+                          .threads = (double)wanted,
                           .lock = PTHREAD_MUTEX_INITIALIZER,
                           .moved = PTHREAD_COND_INITIALIZER,
-                          .told =
+                          .telling =
                               arena_new(&session->plan.memory, int, session->plan.kernel_count)};
     for (size_t i = 0; i < wanted; i++) {
         worker_process *worker = i > 0 ? worker_start_another(session->worker) : session->worker;
-        lanes[i] = (judge_lane){.part = &part, .number = i, .worker = worker};
-        lanes[i].judge =
+        threads[i] = (judge_thread){.part = &part, .number = i, .worker = worker};
+        threads[i].judge =
             i > 0 ? judge_create(worker_runner(worker), &session->judge->settings) : session->judge;
-        if (i > 0 && pthread_create(&lanes[i].thread, NULL, run_lane, &lanes[i]) != 0)
+        if (i > 0 && pthread_create(&threads[i].thread, NULL, run_thread, &threads[i]) != 0)
             die(EXIT_CODE_ENVIRONMENT, "cannot start a thread");
     }
-    run_lane(&lanes[0]);
+    run_thread(&threads[0]);
     for (size_t i = 1; i < wanted; i++) {
-        pthread_join(lanes[i].thread, NULL);
-        judge_destroy(lanes[i].judge);
-        worker_stop(lanes[i].worker);
+        pthread_join(threads[i].thread, NULL);
+        judge_destroy(threads[i].judge);
+        worker_stop(threads[i].worker);
     }
     return !part.interrupted;
 }

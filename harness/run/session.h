@@ -1,4 +1,4 @@
-/* A run in progress: the data that its accuracy part and its speed part share.
+/* A run in progress: the data that its accuracy half and its speed half share.
  *
  *     run_session session = {.worker = worker, .judge = judge, .store = store, .run = run};
  *     plan_make(&request, &kernels, &session.machine, &session.plan);
@@ -6,7 +6,7 @@
  *     session_ask(&session);
  *     bool finished = session_invariance(&session, &kernels) && session_accuracy(&session) &&
  *                     session_speed(&session);
- */
+ * */
 #ifndef LNBENCH_SESSION_H
 #define LNBENCH_SESSION_H
 
@@ -24,18 +24,18 @@ typedef struct run_session {
     bool resumed;
     unsigned next_process; /* numbers the timing processes of the run */
     double deadline_seconds;
-    int cpu; /* to which timed workers are pinned; -1: none */
+    int cpu; /* CPU that timed workers are pinned to; -1: none */
     machine_facts machine;
     progress_bar progress;
     exit_code worst;               /* view_exit_code() of the run */
     invariance_result *invariance; /* one for each kernel of the plan; NULL: not measured */
-    word_list timeouts;            /* the kernel's name for each case that timed out so far */
-    bool gave_up;                  /* cases of a kernel were not run after time-outs */
+    word_list timeouts;            /* a kernel's name for each of its cases that timed out */
+    bool gave_up;                  /* cases of a kernel were skipped after time-outs */
 } run_session;
 
-/* ---- before it ---- */
+/* ---- preparing a run ---- */
 
-/* The conformance tests of a plan, which only says whether there are any. */
+/* The conformance tests of a plan; the plan only has a flag for them. */
 enum { CHECK_TURNS = 16, CHECK_SETS = (CHECK_TURNS + 1) * OPERATIONS };
 
 typedef struct plan_checks {
@@ -49,10 +49,10 @@ typedef struct plan_checks {
 /* Adds a group for each conformance test before those of the plan, if the plan has such tests. */
 void session_add_checks(case_plan *plan);
 
-/* The cost of a plan: judgements and repetitions of all its kernels, lanes that judge at the same time, and the
- * approximate seconds on this CPU, including session_invariance(). */
+/* The cost of a plan: the numbers of judgements and repetitions of all its kernels, of threads that judge in parallel,
+ * and the approximate seconds on this CPU, including session_invariance(). */
 typedef struct plan_cost {
-    size_t judgements, repetitions, lanes;
+    size_t judgements, repetitions, threads;
     double seconds;
 } plan_cost;
 plan_cost session_cost(const case_plan *plan);
@@ -61,7 +61,7 @@ double session_judgement_seconds(size_t elements);
 double session_timed_judgement_seconds(const speed_group *group);
 double session_repetition_seconds(const speed_group *group);
 
-/* The last CPU that this process may use, for timing, since the first ones get most interrupts. -1: not known. */
+/* Returns the last CPU that this process may use, for timing, as the first ones get most interrupts; -1: not known. */
 int session_last_cpu(void);
 
 /* Stores the requested cases of the plan, before any is measured. */
@@ -69,16 +69,16 @@ void session_ask(run_session *session);
 /* Stores the descriptors of the plan's kernels in the session's run. */
 void session_store_kernels(run_session *session);
 
-/* ---- its parts; false: it was interrupted ---- */
+/* ---- the parts of a run; each returns false if it was interrupted ---- */
 
-/* Measures the invariance of the plan's kernels, also over their ISAs among the worker's kernels. */
+/* Measures the invariance of the plan's kernels, also between the ISAs of `kernels`. */
 bool session_invariance(run_session *session, const kernel_list *kernels);
 /* Judges every accuracy group, and stores each case at once. */
 bool session_accuracy(run_session *session);
 /* Judges and times every speed group. */
 bool session_speed(run_session *session);
 
-/* Whether so many cases of the kernel timed out that the rest is not run, as the verdict then says. */
+/* Returns whether so many cases of the kernel timed out that the rest is skipped; sets the verdict then. */
 bool session_gave_up(run_session *session, const kernel_entry *kernel, case_verdict *verdict);
 /* Stores a judgement and remembers its exit code. */
 void session_put(run_session *session, const case_key *key, const case_judgement *judgement);

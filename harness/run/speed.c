@@ -1,5 +1,5 @@
-/* The speed half of a run. Times the speed groups: judges the two blocks, then measures in several fresh worker
- * processes, all kernels and the copies interleaved. A process that fails is found out: each kernel runs once alone. */
+/* Measures the speed half of a run. Judges two blocks of each group, then times all kernels and the copies,
+ * interleaved, in several fresh worker processes. If a process fails, each kernel runs once alone to find the cause. */
 #include "base/arena.h"
 #include "base/program.h"
 #include "conformance/conformance.h"
@@ -16,13 +16,13 @@ typedef struct timed_case {
     void *judged[TIMED_BLOCKS];
     case_judgement judgement; /* of the first block */
     timed_rows rows;
-    bool included;  /* false: left out, its verdict is stored */
-    double call_ns; /* the shortest repetition's, so far; 0: none yet */
+    bool included;  /* false: not timed any more; its verdict is stored */
+    double call_ns; /* time of the shortest repetition so far; 0: none yet */
 } timed_case;
 
 enum { NOBODY = -1 };
 
-/* Why a process came to no end: what it said, and of whom; NOBODY: of no case. */
+/* Why a process failed: the worker's answer, and the index of the case that it blames, or NOBODY. */
 typedef struct process_failure {
     bool failed;
     int64_t suspect;
@@ -41,15 +41,15 @@ typedef struct timed_round {
     judge_block blocks[TIMED_BLOCKS];
     timed_case *cases;
     size_t count;
-    size_t *entries; /* case of each entry of the process that runs */
+    size_t *entries; /* case of each entry of the current process */
     size_t entry_count;
-    timed_result *results; /* of the process that runs */
+    timed_result *results; /* of the current process */
     size_t result_count;
-    int64_t alone;        /* the one that has a process of its own; NOBODY: all are timed */
-    unsigned unexplained; /* processes that failed though no kernel fails alone */
+    int64_t alone;        /* the only case to run, to find a fault; NOBODY: all cases run */
+    unsigned unexplained; /* failed processes for which no single kernel failed */
 } timed_round;
 
-/* The timed cases of a group: its kernels, then the copies; and the blocks of rows that they run on. */
+/* Makes the timed cases of a group, its kernels and then the copies, and generates their blocks of rows. */
 static void timing_begin(timed_round *timing, run_session *session, const speed_group *group)
 {
     const size_t most = session->plan.kernel_count + COPY_KINDS;
@@ -74,7 +74,7 @@ static void timing_begin(timed_round *timing, run_session *session, const speed_
                              group->input, NULL, i * group->block_rows);
 }
 
-/* Whether its verdict lets it be timed. What its constructor set for all of its calls is no reason not to. */
+/* Returns whether a case with this verdict is timed. State that its constructor set is no obstacle. */
 static bool is_timed(const timed_case *timed, const case_verdict *verdict)
 {
     const char *set = timed->kernel ? timed->kernel->set_at_load : "";
@@ -84,8 +84,8 @@ static bool is_timed(const timed_case *timed, const case_verdict *verdict)
             strncmp(verdict->detail, set, strlen(set)) == 0);
 }
 
-/* Judges both blocks; keeps the outputs, which timing then compares with. Wrong kernels are timed
- * too: how fast a wrong answer is has interest; one that crashed or wrote elsewhere is not. */
+/* Judges both blocks, and keeps the outputs to compare with in timing. Inaccurate kernels are timed too, because their
+ * speed is of interest; a kernel that crashed or wrote outside its buffers is not. */
 static void judge_timed_case(timed_round *timing, timed_case *timed)
 {
     run_session *session = timing->session;
@@ -114,12 +114,12 @@ static void judge_timed_case(timed_round *timing, timed_case *timed)
     }
     if (timed->included && !timed_rows_begin(&timed->rows, session->judge, timing->blocks,
                                              timed->kernel, timed->judged, &judgement.verdict)) {
-        timed->included = false; /* bound() itself failed */
+        timed->included = false; /* its bound() failed */
         session_put(session, &timed->key, &judgement);
     }
 }
 
-/* A case that fell out while being timed. */
+/* Removes a case that failed or is unsupported in timing, and stores its verdict. */
 static void drop(timed_round *timing, size_t index, const worker_reply *reply)
 {
     timed_case *timed = &timing->cases[index];
@@ -129,14 +129,14 @@ static void drop(timed_round *timing, size_t index, const worker_reply *reply)
     session_put(timing->session, &timed->key, &judgement);
 }
 
-/* Where a kernel runs alone, to find a fault, no other takes part. */
+/* Returns whether a case runs: all included ones, or only timing->alone when a fault is searched for. */
 static bool takes_part(const timed_round *timing, size_t index)
 {
     return timing->cases[index].included &&
            (timing->alone == NOBODY || timing->alone == (int64_t)index);
 }
 
-/* False: interrupted. A failure that is no kernel's ends the program. */
+/* Notes a failure. Returns false if it was an interruption. A failure of the worker itself ends the program. */
 static bool note_failure(process_failure *failure, int64_t suspect, const worker_reply *reply)
 {
     if (reply_was_interrupted(reply))
@@ -147,9 +147,9 @@ static bool note_failure(process_failure *failure, int64_t suspect, const worker
     return true;
 }
 
-/* The first process finds how many calls make a repetition, by Google Benchmark's search, which
- * costs as much as a repetition and overshoots by up to a half; the others are told. A call that
- * alone is as long as several repetitions has averaged as much noise by itself. */
+/* Sets the numbers of calls and repetitions. In the first process, Google Benchmark searches for the number of calls,
+ * which costs as much as a repetition and exceeds the need by up to a half; later ones get it from here. A long call
+ * needs fewer repetitions, because it averages the noise of several short ones. */
 static void set_length(work_order *entry, const speed_group *group, double call_ns)
 {
     double calls = call_ns > 0 ? round(group->min_seconds * 1e9 / call_ns) : 0;
@@ -162,7 +162,7 @@ static void set_length(work_order *entry, const speed_group *group, double call_
             enough > group->slow_repetitions ? (unsigned)enough : group->slow_repetitions;
 }
 
-/* Begins the group and enters everyone who is still in it. */
+/* Begins the group in the worker and enters all cases that run. */
 static bool enter_all(timed_round *timing, const work_order *begin, off_t end,
                       process_failure *failure)
 {
@@ -181,7 +181,7 @@ static bool enter_all(timed_round *timing, const work_order *begin, off_t end,
         work_order entry = worker_order(ORDER_TIME_ENTRY, timed->kernel);
         snprintf(entry.text, sizeof entry.text, "%s", timed->key.kernel);
         if (timed->kernel) {
-            off_t at = end; /* each in turn */
+            off_t at = end; /* all entries use the same memory in turn */
             timed_group_put(memory, &at, &entry.at.expected, timed->judged[0], bytes);
             timed_group_put(memory, &at, &entry.at.expected_other, timed->judged[1], bytes);
         }
@@ -201,7 +201,7 @@ static bool enter_all(timed_round *timing, const work_order *begin, off_t end,
     return true;
 }
 
-/* The stream of repetitions of one process; of a kernel that runs alone, to find a fault, nothing is kept. */
+/* Reads the repetitions of one process. Keeps none if a kernel runs alone to find a fault. */
 static bool follow(timed_round *timing, const work_order *begin, unsigned process,
                    process_failure *failure)
 {
@@ -211,7 +211,7 @@ static bool follow(timed_round *timing, const work_order *begin, unsigned proces
     work_order run = *begin, go_on = worker_order(ORDER_GO_ON, NULL);
     worker_reply reply;
     timed_case *running = NULL;
-    /* A slow kernel's whole repetition, its calibration, poison and comparison. */
+    /* The time of a slow kernel's whole repetition with its calibration, poisoning and comparison. */
     const double deadline = session->deadline_seconds + 20 * session_repetition_seconds(group);
     run.kind = ORDER_TIME_RUN;
     bool fine = worker_send_order(session->worker, &run, &reply);
@@ -233,7 +233,7 @@ static bool follow(timed_round *timing, const work_order *begin, unsigned proces
                 allocate_room(timing->results, timing->result_count, sizeof *timing->results);
             timing->results[timing->result_count++] = (timed_result){timed, repetition};
         } else if (reply.kind != REPLY_REPETITION) {
-            /* Rows whose bits depend on their place. */
+            /* These are rows whose bits depend on their position. */
             case_judgement judgement = timed->judgement;
             judgement.varies |= 1u << (group->threads > 1 ? AXIS_THREADS : AXIS_POSITION);
             if (kept)
@@ -243,7 +243,7 @@ static bool follow(timed_round *timing, const work_order *begin, unsigned proces
             fine = worker_send_order(session->worker, &go_on, &reply);
         }
     }
-    /* Those of a process at once: one that did not come to its end is timed again, and nothing of it is kept. */
+    /* The repetitions of a process are stored together. If it failed, none is kept, and it is timed again. */
     if ((fine || interrupted()) && timing->result_count > 0) {
         store_together(session->store);
         for (size_t i = 0; i < timing->result_count; i++)
@@ -257,7 +257,7 @@ static bool follow(timed_round *timing, const work_order *begin, unsigned proces
     return note_failure(failure, running ? running - timing->cases : NOBODY, &reply);
 }
 
-/* Copies alone have nothing to be compared with. */
+/* Returns whether a kernel is left; copies only would have nothing to compare with. */
 static bool anyone_left(const timed_round *timing)
 {
     for (size_t i = 0; i < timing->count; i++)
@@ -266,7 +266,7 @@ static bool anyone_left(const timed_round *timing)
     return false;
 }
 
-/* One fresh process with all who take part. */
+/* Runs one fresh process with all cases that run. */
 static bool try_process(timed_round *timing, unsigned process, process_failure *failure)
 {
     work_order begin;
@@ -285,7 +285,7 @@ static bool try_process(timed_round *timing, unsigned process, process_failure *
             failure->suspect = (int64_t)i;
     if (!renewed)
         return note_failure(failure, failure->suspect, &reply);
-    /* The order that begins the group, with its tensors in the arena; `end` is where expected outputs go. */
+    /* The message begins the group, with its tensors in the shared memory; expected outputs follow at `end`. */
     const run_session *session = timing->session;
     begin = timed_group_order(timing->group, &session->machine);
     begin.cpu = session->cpu;
@@ -299,9 +299,9 @@ static bool try_process(timed_round *timing, unsigned process, process_failure *
 
 /* ---- a process that failed ---- */
 
-/* Runs each kernel of the group once in a process of its own: one that fails there gets the verdict, and
- * the others are timed again. Where none fails alone the group is timed again, and next time the kernel
- * that ran gets the verdict. */
+/* Runs each kernel of the group once in its own process: a kernel that fails there gets the verdict, and the others are
+ * timed again. If none fails alone, the group is timed again; the next time, the kernel that was running gets the
+ * verdict. */
 static bool find_failing(timed_round *timing, const process_failure *together)
 {
     bool found = false;
@@ -326,9 +326,9 @@ static bool find_failing(timed_round *timing, const process_failure *together)
     return true;
 }
 
-/* How many processes of an earlier try timed this group to their end. Groups that differ in the type of the
- * parameters alone share their copies' cases: the kernels tell. Who fell out in that try stays out, or its verdict
- * would be written over: what goes wrong once in a while may go right today. */
+/* Returns how many processes of the interrupted run finished this group. Only kernels are counted, because groups that
+ * differ only in the parameters' type share the cases of their copies. A case that failed then stays out, since a rare
+ * failure might pass today and overwrite its verdict. */
 static unsigned resume_group(timed_round *timing)
 {
     run_session *session = timing->session;
@@ -351,7 +351,7 @@ static unsigned resume_group(timed_round *timing)
     return done;
 }
 
-/* Judges every kernel on the group's rows, then times all that may be timed, process after process. */
+/* Judges every kernel on the group's rows, then times all suitable ones, process after process. */
 static bool time_group(run_session *session, const speed_group *group)
 {
     timed_round timing;
@@ -367,7 +367,7 @@ static bool time_group(run_session *session, const speed_group *group)
             judge_timed_case(&timing, &timing.cases[i]);
     }
     bool fine = !interrupted();
-    /* A process is started over as often as kernels of it fail, each time under a number of its own. */
+    /* A process is repeated whenever a kernel in it fails, each time with a new number. */
     while (fine && done < group->processes && anyone_left(&timing)) {
         const unsigned process = session->next_process++;
         process_failure failure;
@@ -435,7 +435,7 @@ void timed_group_place(const speed_group *group, const judge_block blocks[2],
     const operation *what = operations[begin->operation];
     size_t bytes = timed_group_bytes(group), row = group->hidden * sizeof(double);
     size_t varied = timed_rows_room(blocks), tensors = 2 + outputs;
-    /* Each of them, the parameters and the varied rows may be up to a line longer. */
+    /* Each tensor, the parameters and the varied rows may need up to a cache line more. */
     kernel_runner *runner = worker_runner(worker);
     runner->reserve(runner, tensors * bytes + varied + 2 * row + (tensors + 3) * LINE);
     char *memory = runner->memory;

@@ -1,6 +1,6 @@
-/* Reads a stored run, writes its cases as JSON, and makes its answer: which columns and rows its table has, which kernel
- * it recommends, and the sentences that say so. The sentences take every figure from a row of the answer, so that they
- * and the table agree. */
+/* Reads a stored run, writes its cases as JSON, and makes its answer: the columns and rows of its table, the
+ * recommended kernel, and the sentences. The sentences take every figure from a row of the answer, so that they and the
+ * table agree. */
 #include "show/answer.h"
 #include "base/arena.h"
 #include "base/text.h"
@@ -107,7 +107,7 @@ json_t *case_json(const stored_case *stored, const char *label, const char *clas
     char hash[20]; /* 64 bits as hex: JSON numbers are exact to 53 bits only */
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)stored->output_hash);
     if (stored->judged && measured->elements > 0) { /* a kernel that crashed has no errors */
-        /* The share of each bin: the edges are in results/README.md. */
+        /* The fraction of elements in each bin; results/README.md has the edges. */
         json_t *histogram = json_array();
         uint64_t all = 0;
         for (size_t i = 0; i < ULP_BINS; i++)
@@ -154,9 +154,9 @@ json_t *view_run_json(const run_view *view)
 
 /* ---- columns ---- */
 
-/* A row for each timed case of the answer's operation and type. They stand column by column; level: the regime's
- * number. The column that ranks is the one in L2, near a hidden size of 768. name: "L2 768", and what else tells the
- * columns apart. */
+/* Selects one row for each timed case of the answer's operation and type, ordered by column. level: the number of the
+ * cache level. The key column is the one nearest to L2 and to a hidden size of 768. name: "L2 768", with more words
+ * where columns would have equal names. */
 static stored_table ask_speeds(const run_answer *answer)
 {
     static const char sql[] =
@@ -179,7 +179,7 @@ static stored_table ask_speeds(const run_answer *answer)
                      (int64_t)ANSWER_COLUMNS);
 }
 
-/* The columns, and how fast the fastest copy is in each. */
+/* Makes the columns, with the speed of the fastest copy in each. */
 static void make_columns(run_answer *answer, const stored_table *timed)
 {
     for (size_t i = 0; i < timed->rows; i++) {
@@ -205,14 +205,14 @@ static void make_columns(run_answer *answer, const stored_table *timed)
 
 /* ---- rows ---- */
 
-/* Below 0 where the first is less, or there is no second. */
+/* Compares two figures in ascending order; an undefined one comes last. */
 static int compare_figures(double own, double other)
 {
     return isnan(own) || isnan(other) ? isnan(own) - isnan(other) : (own > other) - (own < other);
 }
 
-/* The fastest first: by the stored ratio to the copy, which is paired round by round; where no copy was timed, by the
- * time. Behind them those that were not timed, the most accurate first. */
+/* Orders rows by speed, the fastest first: by the stored copy ratio, which is paired round by round, or by the time if
+ * no copy was timed. Rows that were not timed come last, the most accurate first. */
 static int by_speed(const void *a, const void *b)
 {
     const answer_row *left = a, *right = b;
@@ -267,7 +267,7 @@ static void make_rows(const run_view *view, run_answer *answer, const stored_tab
     }
 }
 
-/* A case's time over another's, from the rounds in which both were timed; tied: whether its interval contains 1. */
+/* Returns a case's time / another's, from the rounds that timed both. tied: the interval contains 1. */
 static double ratio_to(const stored_case *own, const stored_case *base, bool *tied)
 {
     *tied = false;
@@ -278,7 +278,7 @@ static double ratio_to(const stored_case *own, const stored_case *base, bool *ti
     return isnan(pair.middle) ? own->speed.time_ns / base->speed.time_ns : pair.middle;
 }
 
-/* How fast each row is beside the fastest and beside the fastest peer. */
+/* Sets each row's speed relative to the fastest kernel and to the fastest peer. */
 static void compare_rows(run_answer *answer)
 {
     result_store *store = answer->view->store;
@@ -299,7 +299,7 @@ static void compare_rows(run_answer *answer)
     free(peer.repetitions);
 }
 
-/* The fastest row that can be called and is accurate enough, whatever doubt there is; NULL where there is none. */
+/* Returns the fastest row that can be called and is accurate enough, even if doubts forbid to recommend it, or NULL. */
 static const answer_row *first_accurate(const run_answer *answer)
 {
     for (size_t i = 0; i < answer->count; i++)
@@ -316,8 +316,8 @@ static const answer_row *row_of(const run_answer *answer, const ranked_kernel *r
     return NULL;
 }
 
-/* Marks the fastest, of all or of those that can be recommended, and who contradicts that: three, and where speeds are
- * too noisy also the recommended one. */
+/* Marks the fastest of all kernels, or of those that can be recommended, and up to two others that may be faster. If
+ * speeds are too noisy, also marks the recommended one. */
 static void find_maybe_fastest(run_answer *answer, int of)
 {
     enum { MOST = 3 };
@@ -340,7 +340,7 @@ static void find_maybe_fastest(run_answer *answer, int of)
         }
 }
 
-/* Of a textbook form or of a peer, the one that stands first: rows come fastest first. */
+/* Returns whether a row is the fastest of its textbook form or of its peer. The rows are in order of speed. */
 static bool is_best(const run_answer *answer, size_t row)
 {
     const json_t *kernels = answer->view->kernels;
@@ -354,8 +354,8 @@ static bool is_best(const run_answer *answer, size_t row)
     return own->all->judged > 0 || own->at_key;
 }
 
-/* The short table: the fastest, the recommended kernel, all of the library and of plugins, the best of each peer, and
- * the best of each textbook form, in the order of the kernel table, for as long as there is room. */
+/* Chooses the rows of the short table: the fastest, the recommended kernel, all of the library and of plugins, then the
+ * best of each peer and of each textbook form, in the order of the kernel table, as long as there is room. */
 static void choose_rows(run_answer *answer)
 {
     const answer_row *accurate = first_accurate(answer);
@@ -386,7 +386,7 @@ static void choose_rows(run_answer *answer)
     }
 }
 
-/* Who is fastest at the key column, and the ISA that labels leave out. */
+/* Ranks the kernels at the key column, and finds the ISA that labels leave out. */
 static void rank(const run_view *view, run_answer *answer)
 {
     const standing_list *standings = &view->standings;
@@ -415,7 +415,7 @@ static void rank(const run_view *view, run_answer *answer)
 void answer_make(const run_view *view, run_answer *answer)
 {
     rank(view, answer);
-    for (size_t i = answer->count; i-- > 0;) /* the fastest stands first */
+    for (size_t i = answer->count; i-- > 0;) /* the fastest last, so that it is kept */
         if (answer->rows[i].standing->role == ROLE_PEER && answer->rows[i].at_key)
             answer->peer = &answer->rows[i];
     compare_rows(answer);
@@ -443,7 +443,7 @@ run_view view_load(result_store *store, int64_t run)
                      .machine = store_machine(store, run),
                      .kernels = store_kernels(store, run),
                      .standings = store_standings(store, run)};
-    /* The descriptors get the labels that the answers print. */
+    /* Give the descriptors the labels that the answers print. */
     for (run_view part = {0}; view_next_part(&view, &part);) {
         run_answer answer;
         rank(&part, &answer);
@@ -505,13 +505,13 @@ bool answer_is_level(double ratio)
     return ratio > 0.95 && ratio < 1.05;
 }
 
-/* Whether the answer compares the speed of a row with that of this peer. */
+/* Returns whether the answer compares the speed of a row with that of this peer. */
 static bool is_compared(const answer_row *peer, const answer_row *row)
 {
     return peer->standing->role == ROLE_PEER && peer->shown && !isnan(row->speedup / peer->speedup);
 }
 
-/* "89.8 GB/s at 85x768 (L2), 1.1 times as fast as oneDNN 3.8.0 and 4.5 times as fast as PyTorch 1.13.0" */
+/* Adds "89.8 GB/s at 85x768 (L2), 1.1 times as fast as oneDNN 3.8.0 and 4.5 times as fast as PyTorch 1.13.0". */
 static void add_speed(const run_answer *answer, const answer_row *row, text_buffer *out)
 {
     const answer_column *at = &answer->columns[answer->key];
@@ -542,7 +542,7 @@ static void add_speed(const run_answer *answer, const answer_row *row, text_buff
                     STANDING_ROW_ULP);
 }
 
-/* Kernels that are as fast as the recommended one, as far as the measurement can tell. */
+/* Adds the kernels whose speed does not differ significantly from the recommended one's. */
 static void add_near(const run_answer *answer, text_buffer *out)
 {
     size_t near = 0, count = 0;
@@ -561,7 +561,7 @@ static void add_near(const run_answer *answer, text_buffer *out)
                     near == 1 ? "s" : "");
 }
 
-/* What to call, and how fast it is; or why nothing is recommended. */
+/* Adds the recommended kernel and its speed, or why there is none. */
 static void add_choice(const run_answer *answer, const answer_row *shown, text_buffer *out)
 {
     const answer_row *own = answer->recommended;
@@ -583,7 +583,7 @@ static void add_choice(const run_answer *answer, const answer_row *shown, text_b
                  answer->rows[i].standing->role == ROLE_PLUGIN;
         untimed += answer->rows[i].all->untimed;
     }
-    /* Half of the evidence may be missing. */
+    /* A run may have measured only speed, or only accuracy. */
     if (answer->column_count == 0 || untimed == 0)
         text_format(out, "No kernel is recommended, because %s.\n",
                     answer->column_count == 0 ? "speed was not measured"
@@ -604,7 +604,7 @@ static void add_choice(const run_answer *answer, const answer_row *shown, text_b
     }
 }
 
-/* How accurate it is, and whether that is proven or measured. */
+/* Adds how accurate the kernel is, and whether that is proven or measured. */
 static void add_accuracy(const run_answer *answer, const answer_row *row, text_buffer *out)
 {
     char number[ERROR_WORDS], hunted[ERROR_WORDS], times[16];
@@ -632,7 +632,7 @@ static void add_accuracy(const run_answer *answer, const answer_row *row, text_b
     text_add(out, ".\n");
 }
 
-/* "library_fast_f32 is 1.7 times as fast, but has errors up to 6.8 row ULP", without a full stop. */
+/* Adds "library_fast_f32 is 1.7 times as fast, but has errors up to 6.8 row ULP", without a full stop. */
 static void add_cost(const run_answer *answer, const answer_row *row, text_buffer *out)
 {
     stored_case worst;
@@ -651,8 +651,8 @@ static void add_cost(const run_answer *answer, const answer_row *row, text_buffe
                                          : "no library call dispatches to it");
 }
 
-/* The fastest call that is faster than the recommended kernel and right in every case, but has larger errors than asked
- * for; NULL where there is none. */
+/* Returns the fastest call that is faster than the recommended kernel and passes all cases, but has errors beyond the
+ * budget, or NULL. */
 static const answer_row *fastest_right(const run_answer *answer)
 {
     for (const answer_row *row = answer->rows; row < answer->recommended; row++)
@@ -662,7 +662,7 @@ static const answer_row *fastest_right(const run_answer *answer)
     return NULL;
 }
 
-/* What is faster than the recommended kernel, and what that costs. */
+/* Adds the kernels that are faster than the recommended one, and their drawbacks. */
 static void add_faster(const run_answer *answer, text_buffer *out)
 {
     const answer_row *fastest = answer->fastest, *own = answer->recommended;
@@ -698,8 +698,8 @@ static void add_faster(const run_answer *answer, text_buffer *out)
     text_add(out, ".\n");
 }
 
-/* How a kernel of the short table fails at worst and on which rows: "no correct digit where |mean| exceeds 1e4 std";
- * "" where it does not. A row of kappa 1e4 has |mean| = 1e4 std. */
+/* Writes the gravest failure of a kernel in the short table and its rows, such as "no correct digit where |mean|
+ * exceeds 1e4 std", or "". A row of kappa 1e4 has |mean| = 1e4 std. */
 static void describe_failing(const run_answer *answer, const answer_row *row, char words[128])
 {
     const error_sum *any = &row->standing->errors[SCOPE_NO_EDGE_CASES];
@@ -718,8 +718,8 @@ static void describe_failing(const run_answer *answer, const answer_row *row, ch
                  is_nan ? "NaN or infinity" : "no correct digit", worst.key.input);
 }
 
-/* Which kernels of the short table fail, and on which rows: those that fail in the same way are named together; and
- * which of them crashed or broke their contract. */
+/* Adds the kernels of the short table that fail, and on which rows; kernels with the same failure are named together.
+ * Then adds those that crashed or broke their contract. */
 static void add_failing(const run_answer *answer, text_buffer *out)
 {
     char(*words)[128] = allocate_zeroed(answer->count + 1, sizeof *words);
@@ -757,7 +757,7 @@ static void add_failing(const run_answer *answer, text_buffer *out)
     text_add(out, any ? ".\n" : "");
 }
 
-/* What the figures rest on: how many cases, and whether the plan has few of them. */
+/* Adds the number of cases behind the figures, and whether the plan has only a few. */
 static void add_basis(const run_answer *answer, text_buffer *out)
 {
     size_t cases = 0, tests = 0;

@@ -19,13 +19,13 @@
 
 /* ---- the stored run ---- */
 
-/* What a run says of itself and of its kernels; whoever shows cases asks the store for them. */
+/* The facts of a run and of its kernels. Code that shows cases reads them from the store. */
 typedef struct run_view {
     stored_run run;
     machine_facts machine;
     json_t *kernels;         /* array of descriptors */
     standing_list standings; /* a summary of each kernel, grouped by operation */
-    result_store *store;     /* from which it was read */
+    result_store *store;     /* the store that the view was read from */
     bool owns_store;         /* view_free() closes the store */
     unsigned others;         /* in a part: a bit for each other operation of the run */
 } run_view;
@@ -43,7 +43,7 @@ void view_free(run_view *view);
 void view_add_coverage(const run_view *view, text_buffer *out);
 /* The operation of a part; for the whole view, that of its first part. */
 ln_operation view_operation(const run_view *part);
-/* Whether cases are missing, or the run did not finish. */
+/* Returns whether cases are missing or the run did not finish. */
 bool view_is_partial(const run_view *view);
 /* A verdict as a cell: words in text; in JSON "verdict" (null: not judged), "reason" and "detail" (EACH_MEMBER). */
 relation_value as_verdict(const case_verdict *verdict);
@@ -67,19 +67,19 @@ run_view load_stored_run(const char *database, uint64_t wanted);
 enum {
     ANSWER_COLUMNS = 32,
     ANSWER_ROWS = 12
-};                            /* rows of the short table, besides those of plugins */
-enum { OF_ALL, OF_CALLABLE }; /* kernels; the latter can be recommended */
+};                            /* rows of the short table, not counting those of plugins */
+enum { OF_ALL, OF_CALLABLE }; /* all kernels; those that can be recommended */
 
 typedef struct answer_row {
     const char *kernel;
     const char *label;        /* its name without the answer's type and ISA */
     const char *reproducible; /* its class (domain/kernel.h) */
     const kernel_standing *standing;
-    const ranked_kernel *ranked; /* at the key column */
-    const error_sum *all;        /* of these: its errors on every judged row but adversarial ones */
+    const ranked_kernel *ranked; /* its ranking at the key column */
+    const error_sum *all;        /* standing's errors on all judged rows except adversarial ones */
     bool shown;                  /* in the short table */
-    /* If speeds are too noisy: it is among the fastest, of all kernels or of those that can be recommended, without a
-     * significant difference. */
+    /* Set only if speeds are too noisy: no significant difference from the fastest, of all kernels and of those that
+     * can be recommended. */
     bool maybe_fastest[2];
     speed_figures cells[ANSWER_COLUMNS]; /* without cycles; no repetitions: not timed */
     const speed_figures *at_key;         /* at the key column; NULL: not timed */
@@ -91,7 +91,7 @@ typedef struct answer_row {
 
 typedef struct answer_column {
     case_key key;  /* of its group; kernel: the fastest copy */
-    char name[64]; /* "L2 768", and what else tells the columns apart */
+    char name[64]; /* "L2 768", with more words where columns would have equal names */
     const char *regime;
     double copy_gbps;
 } answer_column;
@@ -104,19 +104,19 @@ typedef struct run_answer {
     size_t column_count, key; /* key: the column that ranks */
     answer_row *rows;         /* fastest first; where nothing was timed, most accurate first */
     size_t count;
-    size_t cases;           /* how many cases most kernels were judged on */
-    kernel_ranking ranking; /* the result of recommended.sql; the rest follows from it */
+    size_t cases;           /* the number of cases that most kernels were judged on */
+    kernel_ranking ranking; /* the result of recommended.sql, from which the rest follows */
     const answer_row *fastest, *recommended,
         *peer; /* NULL: there is none, or speeds are too noisy */
     /* proven: if the recommended kernel has no proven bound, the fastest kernel that has one. tuned: a tuned kernel
      * that is over 10 % faster than the recommended call. NULL: there is none. */
     const answer_row *proven, *tuned;
-    /* How many rows may be the fastest; more than one: speeds are too noisy to say which is
+    /* The number of rows that may be the fastest. With more than one, speeds are too noisy to say which is
      * (ranked_kernel.sooner_than_...). */
     size_t maybe_fastest_count[2];
 } run_answer;
 
-/* Whether speeds are too noisy to say which kernel is fastest. */
+/* Returns whether speeds are too noisy to say which kernel is fastest. */
 static inline bool answer_is_noisy(const run_answer *answer)
 {
     return answer->maybe_fastest_count[OF_ALL] > 1 || answer->maybe_fastest_count[OF_CALLABLE] > 1;
@@ -130,20 +130,20 @@ void answer_free(run_answer *answer);
  * faster and what that costs, which kernels fail on which rows, and how many cases the answer rests on. */
 void answer_sentences(const run_answer *answer, text_buffer *out);
 
-/* error_in_words() for the largest error of a sum. */
+/* Writes the largest error of a sum as error_in_words() does. */
 const char *answer_error_words(const run_answer *answer, const error_sum *sum,
                                char words[ERROR_WORDS]);
-/* Whether people are told that a ratio of speeds is "about as fast". */
+/* Returns whether a ratio of speeds is so near to 1 that people read "about as fast". */
 bool answer_is_level(double ratio);
-/* "2.1": a ratio of speeds for people. */
+/* Formats a ratio of speeds for people, such as "2.1". */
 const char *answer_times(double ratio, char buffer[16]);
-/* Half the interval of the speed relative to the copy, divided by that speed. */
+/* Returns half the interval of the speed relative to the copy, divided by that speed. */
 double answer_spread(const speed_figures *speed);
 
 /* A speed with a larger relative uncertainty is called noisy. */
 #define SPEED_NOISY 0.05
 
-/* "recommended", "fastest", "library", "textbook", "peer", "plugin": why a row is in the short table. */
+/* Returns why a row is in the short table: "recommended", "fastest", "library", "textbook", "peer" or "plugin". */
 const char *answer_role_word(const run_answer *answer, const answer_row *row);
 
 #endif

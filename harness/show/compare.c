@@ -1,5 +1,5 @@
-/* Compares two stored runs pair by pair, and decides what the figures of pairs mean: verdicts and exit codes. The
- * pairs are read one after the other, and only those that will be printed stay in memory. */
+/* Compares two stored runs pair by pair, and decides the verdicts and exit codes of pairs. Pairs are read one after the
+ * other, and only those that will be printed stay in memory. */
 #include "show/compare.h"
 #include "base/arena.h"
 #include "base/hash.h"
@@ -52,7 +52,7 @@ speed_verdict speed_lean(const interval_estimate *ratio, double threshold)
     return ratio->lo >= fast && ratio->hi <= slow ? SPEED_SAME : SPEED_INCONCLUSIVE;
 }
 
-/* The kernel crashed, hung or broke memory: it has no output to compare. */
+/* Returns whether the kernel crashed, hung or broke memory, so that it has no output to compare. */
 static bool is_failure(const case_verdict *verdict)
 {
     return verdict_exit_code(verdict) == EXIT_CODE_KERNEL_FAILED;
@@ -64,7 +64,7 @@ pair_failure pair_failed(const comparison_pair *pair)
     return base ? (new ? FAILED_BOTH : FAILED_BASE) : new ? FAILED_NEW : FAILED_NOT;
 }
 
-/* 0 right, 1 limit, 2 inaccurate, 3 wrong-class, 4 failed. */
+/* Ranks a verdict: 0 pass, 1 type-limited, 2 inaccurate, 3 wrong-class, 4 failed. */
 static int gravity(const case_verdict *verdict)
 {
     if (is_failure(verdict))
@@ -75,9 +75,9 @@ static int gravity(const case_verdict *verdict)
                                                   : 0;
 }
 
-/* -1: new is more accurate, 1: less. A failure is graver than any error, and a wrong class than
- * any finite one. Else the worst error decides, in row ULP; less than half of one is no answer,
- * since f32 cannot hold it. */
+/* Returns -1 if new is more accurate and 1 if it is less. A failure is graver than any error, and a wrong class than
+ * any finite error. Otherwise the largest row ULP decides; differences up to 0.5 are ignored, since f32 cannot
+ * represent them. */
 static int compare_sides(const judged_side sides[SIDES])
 {
     int base = gravity(&sides[BASE].verdict), new = gravity(&sides[NEW].verdict);
@@ -91,7 +91,7 @@ static int compare_sides(const judged_side sides[SIDES])
     return now->row_ulp_max + 0.5 < old->row_ulp_max ? -1 : 0;
 }
 
-/* Counts an input that a side has no result of, so that there is nothing to compare. */
+/* Counts an input without a result on one side or on both. */
 static void tally_missing(arena *memory, accuracy_tally *tally, const judged_side sides[SIDES],
                           const char *what)
 {
@@ -121,7 +121,7 @@ void pair_compare(arena *memory, comparison_pair *pair, const judged_side sides[
     const case_verdict *old = &sides[BASE].verdict, *now = &sides[NEW].verdict;
     const ln_metrics *base = &sides[BASE].metrics, *new = &sides[NEW].metrics;
     accuracy_tally *tally = &pair->tally;
-    for (int side = 0; side < SIDES; side++) { /* of equally grave verdicts the first stands */
+    for (int side = 0; side < SIDES; side++) { /* keeps the first of equally grave verdicts */
         case_verdict *kept = &pair->sides[side].verdict;
         if (!verdict_is_judged(kept->kind) || gravity(&sides[side].verdict) > gravity(kept))
             *kept = sides[side].verdict;
@@ -134,8 +134,7 @@ void pair_compare(arena *memory, comparison_pair *pair, const judged_side sides[
     if (old->kind == now->kind && sides[BASE].output_hash == sides[NEW].output_hash &&
         !is_failure(old))
         return;
-    /* How much the error grew: infinitely where the new side has no right figure; not at all where no kernel of the
-     * type is right. */
+    /* The growth of the error: infinite if new has a wrong class or fails; none if the types limit both sides. */
     const bool wrong = (is_failure(now) && !is_failure(old)) || new->mismatches > base->mismatches;
     const bool limited = (verdict_is_limit(now->kind) && verdict_is_limit(old->kind)) ||
                          (!wrong && isnan(new->row_ulp_max));
@@ -182,7 +181,7 @@ bool pair_is_less_reproducible(const comparison_pair *pair)
     return reproducible_is_less(pair->sides[BASE].reproducible, pair->sides[NEW].reproducible);
 }
 
-/* What base fails in, or has and new has not, leaves nothing to compare. */
+/* A failure of base, or a result that only base has, leaves nothing to compare. */
 exit_code pair_exit_code(const comparison_pair *pair, const comparison_settings *settings)
 {
     pair_failure failure = pair_failed(pair);
@@ -203,7 +202,7 @@ exit_code pair_exit_code(const comparison_pair *pair, const comparison_settings 
     return code;
 }
 
-/* ---- all pairs: what was requested, and what became of it ---- */
+/* ---- all pairs: requested, compared and missing ---- */
 
 /* Counts a case as requested and missing, and names it. */
 static void lose(run_comparison *comparison, const case_key *key, const char *why)
@@ -222,8 +221,8 @@ void comparison_set_lone(run_comparison *comparison, lone_kind kind, const case_
     store_put_line(comparison->store, "lone", "iss", (int64_t)kind, key->kernel, why);
 }
 
-/* Counts a pair, and keeps what is to be printed. That a kernel is less reproducible is said once, and is no reason to
- * show each of its pairs. */
+/* Counts a pair, and stores it if it will be printed. A kernel that became less reproducible is reported once, and does
+ * not cause each of its pairs to be shown. */
 static void keep_pair(run_comparison *comparison, const comparison_pair *pair)
 {
     const char *base = pair->sides[BASE].reproducible, *new = pair->sides[NEW].reproducible;
@@ -239,7 +238,7 @@ static void keep_pair(run_comparison *comparison, const comparison_pair *pair)
         word_list_add(reclassed, kernel);
         comparison->less_reproducible += less;
     }
-    /* What is to be read first: what fails, then what changed, by how much; what did not comes last. */
+    /* Failing pairs come first, then changed ones by the size of their change, then unchanged ones. */
     const exit_code code = pair_exit_code(pair, &comparison->settings);
     const bool fails = code != EXIT_CODE_FINE && code != EXIT_CODE_INCONCLUSIVE;
     const bool moved = pair->speed == SPEED_SLOWER || pair->speed == SPEED_FASTER ||
@@ -324,14 +323,14 @@ exit_code comparison_exit_code(const run_comparison *comparison)
 
 /* ---- two runs: whether they can be compared ---- */
 
-/* What differs of processor, build and plan goes to the differences, what else differs and may matter to the remarks.
- * Runs with different requests lack each other's cases. */
+/* Adds a difference for each fact of processor, build and plan that differs, and a remark for each other fact that
+ * differs and may matter. If the requests differ, each run lacks cases of the other. */
 static void compare_contexts(run_comparison *comparison, result_store *store,
                              const int64_t ids[SIDES])
 {
-    /* decides: 1 where speeds are compared, 2 always. Some facts decide how fast the same code is; some move all the
-     * time, or are what is to be compared, and are left out; so are those that one side lacks, because a version
-     * has other facts, unless they decide or are only there where they say something. */
+    /* decides: 1 if the fact decides only speeds, 2 if it always decides. Facts that change all the time are left out,
+     * and so are the compared builds themselves. A fact that one side lacks, as another version has other facts, counts
+     * only if it decides or is a fact that is stored only where it matters. */
     static const char sql[] =
         "SELECT CASE name WHEN 'conventions_named_of' THEN 'operation of the named conventions' "
         "WHEN 'adversarial_rows' THEN 'file of adversarial rows' ELSE name END AS name, "
@@ -369,10 +368,10 @@ static void compare_contexts(run_comparison *comparison, result_store *store,
     stored_table_free(&found);
 }
 
-/* ---- two runs: how fast ---- */
+/* ---- two runs: their speeds ---- */
 
-/* Nothing below the threshold matters, and nothing below the noise, where it is known, can be told. What an interval
- * claims the ranks must bear out; where there are too few processes, nothing may be claimed. */
+/* Decides the speed. A change below the threshold does not matter, and one below the known noise cannot be detected. A
+ * change is reported only if a rank test confirms the interval, and only with enough processes. */
 static void decide_speed(run_comparison *comparison, comparison_pair *pair,
                          const speed_sample samples[SIDES])
 {
@@ -399,20 +398,20 @@ static void decide_speed(run_comparison *comparison, comparison_pair *pair,
 
 /* ---- two runs: their cases ---- */
 
-/* What became of half of a case, its judgement or its timing, in one run. */
+/* The state of half a case, its judgement or its timing, in one run. */
 typedef enum case_half { JUDGED, TIMED, HALVES } case_half;
 typedef enum half_state { NOT_ASKED, HAS, DECLINED, LOST } half_state;
 
 /* One case in both runs. */
 typedef struct compared_case {
     const stored_pair *pair;
-    const stored_cases *timed; /* of both runs, with their repetitions */
+    const stored_cases *timed; /* the timed cases of both runs, with repetitions */
     bool is_in[SIDES], has_result[SIDES];
-    stored_case stored[SIDES]; /* where it has a result */
-    size_t timed_at[SIDES];    /* its place in the list of its run */
+    stored_case stored[SIDES]; /* undefined without a result */
+    size_t timed_at[SIDES];    /* index in the list of its run */
 } compared_case;
 
-/* A result that base has counts although more was requested; new must have all that was requested of it. */
+/* Returns the state of half a case. In base any result counts; new must have all results that were requested of it. */
 static half_state state_of(const compared_case *both, int side, case_half half)
 {
     const stored_case *stored = &both->stored[side];
@@ -423,7 +422,8 @@ static half_state state_of(const compared_case *both, int side, case_half half)
     bool has = half == JUDGED && kind != VERDICT_PENDING && kind != VERDICT_MISSING;
     if (half == TIMED && both->timed_at[side] < timed->count) {
         const stored_case *own = &timed->cases[both->timed_at[side]];
-        for (size_t i = 0; i < own->repetition_count; i++) /* NaN or none is no time */
+        for (size_t i = 0; i < own->repetition_count;
+             i++) /* a time that is NaN or 0 does not count */
             has |= own->repetitions[i].real_ns > 0 && isfinite(own->repetitions[i].real_ns);
     }
     if (kind == VERDICT_UNSUPPORTED)
@@ -433,13 +433,13 @@ static half_state state_of(const compared_case *both, int side, case_half half)
         return LOST;
     if (has)
         return HAS;
-    /* What was timed in vain, or failed, was to have a time. */
+    /* A time is missing if timing was tried in vain, or if the kernel failed. */
     bool vain = both->has_result[side] && half == TIMED &&
                 (stored->repetition_count > 0 || is_failure(&stored->verdict));
     return vain || kind == VERDICT_MISSING ? LOST : NOT_ASKED;
 }
 
-/* "new: fail (crashed: SIGSEGV)", "only in base": why there is nothing to compare. */
+/* Returns why there is nothing to compare, such as "new: fail (crashed: SIGSEGV)" or "only in base". */
 static const char *reason_of(arena *memory, const compared_case *both, case_half half,
                              const half_state states[SIDES])
 {
@@ -460,7 +460,7 @@ static const char *reason_of(arena *memory, const compared_case *both, case_half
     return both->is_in[side] ? arena_format(memory, "%s: %.170s", name, reason) : "only in base";
 }
 
-/* Bits of which no hash was stored count as different. */
+/* Compares the judgements of a case. Outputs without a stored hash count as different. */
 static void compare_judgements(arena *memory, const compared_case *both, comparison_pair *pair)
 {
     judged_side judged[SIDES];
@@ -473,17 +473,16 @@ static void compare_judgements(arena *memory, const compared_case *both, compari
         ran &= own->metrics.elements > 0;
         hashed &= own->hashed;
     }
-    if (ran && !hashed) { /* nothing says that the bits are the same */
+    if (ran && !hashed) { /* their bits may be the same, but nothing proves it */
         judged[BASE].output_hash = 0;
         judged[NEW].output_hash = 1;
     }
     pair_compare(memory, pair, judged, pair->key.input);
 }
 
-/* The figures of both sides, and, where both were timed in whole processes, which is faster: the ratio of the two
- * samples, new / base (their medians over processes), its interval by a bootstrap that draws processes first, then
- * repetitions, and the two-sided p of a rank test of the processes' medians: repetitions of one process are no samples
- * of their own. */
+/* Sets the figures of both sides. If both were timed, also compares them: the ratio of times new / base (medians over
+ * processes), its interval by a bootstrap that draws processes first, then repetitions, and the two-sided p of a rank
+ * test of the processes' medians, because repetitions within a process are not independent. */
 static void compare_times(run_comparison *comparison, const compared_case *both,
                           comparison_pair *pair)
 {
@@ -518,8 +517,8 @@ static void compare_times(run_comparison *comparison, const compared_case *both,
     speed_sample_free(&samples[NEW]);
 }
 
-/* A case of which both runs have the judgement or the time makes a pair. Lost is what base has and new has not, what
- * either missing, and what base unsupported and was never there in new. */
+/* Makes a pair of a case that both runs judged or timed. A case is missing if base has it and new has not, if it is
+ * missing in either, or if base does not support it and new never had it. */
 static void compare_case(run_comparison *comparison, const compared_case *both)
 {
     const bool wanted[HALVES] = {comparison->settings.accuracy, comparison->settings.speed};
@@ -564,8 +563,8 @@ static void compare_case(run_comparison *comparison, const compared_case *both)
     }
 }
 
-/* Whether the covering arrays of both runs have the same problems: they follow from the plan, the seed, and the
- * operations whose conventions were named. */
+/* Returns whether the covering arrays of both runs have the same problems. The plan, the seed and the operations of the
+ * named conventions decide them. */
 static bool same_arrays(result_store *store, const int64_t ids[SIDES])
 {
     stored_table found = store_ask(
@@ -579,7 +578,7 @@ static bool same_arrays(result_store *store, const int64_t ids[SIDES])
     return same;
 }
 
-/* Cases come one by one; only what was timed is read at once, since a time is compared with its copy's. */
+/* Reads the cases one by one. Only timed cases are read at once, because a time is compared with that of its copy. */
 static void compare_cases(run_comparison *comparison, result_store *store, const int64_t ids[SIDES])
 {
     stored_pair pair;
@@ -609,7 +608,7 @@ static void compare_cases(run_comparison *comparison, result_store *store, const
     stored_cases_free(&timed[NEW]);
 }
 
-/* The runs of two stores or files are copied into one in memory. */
+/* Copies the runs into one store in memory if they are in two stores or files. */
 void compare_runs(run_comparison *comparison, const char *database)
 {
     found_run found[SIDES];
@@ -634,10 +633,10 @@ void compare_runs(run_comparison *comparison, const char *database)
     store_close(store);
 }
 
-/* ---- the run that a word on the command line means ---- */
+/* ---- the run that a word on the command line names ---- */
 
-/* "latest" and "previous" are of `lnbench run`, and by the time at which they began: an import may be of an earlier
- * day. */
+/* "latest" and "previous" are runs of `lnbench run`, in the order of their start times: a run that was imported last
+ * may be older. */
 static const char by_time_sql[] =
     "WITH own AS (SELECT *, " MACHINE_SQL " AS identity FROM runs WHERE command = "
     "'run' AND (requested > 0 OR EXISTS "
@@ -647,7 +646,7 @@ static const char by_time_sql[] =
     "(own.started, own.id) < (latest.started, latest.id) AND own.identity = latest.identity "
     "AND own.request_hash = latest.request_hash) "
     "ORDER BY own.started DESC, own.id DESC LIMIT 1";
-/* Where the run of a number was removed, store_run() says it. */
+/* If the numbered run was removed, store_run() reports it. */
 static const char number_sql[] = "SELECT iif(?1 + 0 <= max(id), ?1 + 0, 0) AS id FROM runs";
 static const char commit_sql[] =
     "SELECT max(run) AS id FROM facts WHERE name = 'git_commit' AND value LIKE ?1 || '%' AND "
@@ -661,8 +660,8 @@ static int64_t ask_run(result_store *store, const char *sql, const char *word)
     return run;
 }
 
-/* "run 3, commit 1234567, 2026-01-01T00:00:00Z". The commit is lnbench's: the name and hash of plugins stand beside it,
- * or in its place where no other kernel took part. */
+/* Describes a run as "run 3, commit 1234567, 2026-01-01T00:00:00Z". The commit is that of lnbench; the names and hashes
+ * of plugins follow it, or replace it if only plugins ran. */
 static void describe(result_store *store, found_run *found, bool numbered)
 {
     static const char sql[] =
@@ -699,7 +698,7 @@ found_run run_find(const char *word, const char *database)
             "a file",
             word);
     run_file opened = {0};
-    if (file) { /* or another store */
+    if (file) { /* a run file or another store */
         opened = run_file_open(word);
         database = opened.database;
     }
@@ -707,7 +706,7 @@ found_run run_find(const char *word, const char *database)
     result_store *store = store_open(database, STORE_READ);
     if (by_time || number)
         found.run = ask_run(store, by_time ? by_time_sql : number_sql, word);
-    if (commit && found.run == 0) /* which may be all digits */
+    if (commit && found.run == 0) /* a commit may be all digits */
         found.run = ask_run(store, commit_sql, word);
     if (file)
         found.run = store_latest_run(store);

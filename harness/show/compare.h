@@ -17,7 +17,7 @@
 #include "store/store.h"
 
 enum { BASE, NEW, SIDES };
-enum { LEAST_PROCESSES = 5 }; /* of a run whose speeds can be compared */
+enum { LEAST_PROCESSES = 5 }; /* that a run needs for its speeds to be compared */
 enum { WEIGHT_MOVED = 100 };  /* least weight of a pair that changed */
 
 typedef enum speed_verdict {
@@ -26,7 +26,7 @@ typedef enum speed_verdict {
     SPEED_FASTER,
     SPEED_INCONCLUSIVE,
     SPEED_SLOWER,
-} speed_verdict; /* in rising importance, here and below */
+} speed_verdict; /* from least to most important, here and below */
 
 typedef enum accuracy_verdict {
     ACCURACY_NOT_JUDGED,
@@ -38,7 +38,7 @@ typedef enum accuracy_verdict {
 
 typedef enum accuracy_gate { GATE_NO_WORSE, GATE_EXACT, GATE_BOUND } accuracy_gate;
 
-/* What the judge said of one input on one side. */
+/* The judge's result for one input on one side. */
 typedef struct judged_side {
     case_verdict verdict;
     ln_metrics metrics;
@@ -51,12 +51,12 @@ typedef struct accuracy_tally {
     size_t unsupported;                      /* inputs that neither side supports */
     size_t gained;                           /* inputs that new supports and base does not */
     size_t missing;                          /* other inputs without a result on one side */
-    /* NULL where there is none. */
+    /* All are NULL if there is none. */
     const char *refusal; /* why base does not support its first unsupported input */
     const char *first_missing,
         *first_missing_why; /* the first missing input, and "new: unsupported (torch only)" */
     const char *worst;      /* the worst input that became worse, else the first that differs */
-    double worst_growth;    /* new over base error of it; infinite: a new failure */
+    double worst_growth;    /* its error in new / in base; infinite: a new failure */
 } accuracy_tally;
 
 typedef enum pair_failure { FAILED_NOT, FAILED_BASE, FAILED_NEW, FAILED_BOTH } pair_failure;
@@ -81,24 +81,24 @@ typedef struct comparison_pair {
     interval_estimate ratio; /* time of new / time of base */
     double p;                /* of the rank test; NaN where there is none */
     double
-        noise; /* the smallest change that is visible in this regime, as a share; NaN: not known */
-    unsigned searched;   /* worker processes of the search, which the ratio leaves out */
+        noise; /* the smallest detectable change in this cache level, as a fraction; NaN: not known */
+    unsigned searched;   /* worker processes of the search; the ratio does not use them */
     double seconds;      /* spent on timing it */
     const char *detail;  /* why there is no speed, or what limits it; NULL: nothing */
     const char *missing; /* what one side has no result of; NULL: nothing */
 } comparison_pair;
 
-/* Why a case makes no pair. */
+/* Why a case forms no pair. */
 typedef enum lone_kind { LONE_LOST, LONE_DECLINED, LONE_NEW } lone_kind;
 
 typedef struct comparison_settings {
     const char *tool;         /* "duet", "compare" */
-    const char *files[SIDES]; /* builds, or runs as they were named */
+    const char *files[SIDES]; /* builds, or runs as the user named them */
     double threshold, confidence;
     double seconds; /* for each pair; NaN: nothing is measured */
     accuracy_gate gate;
     bool speed, accuracy;
-    /* A format for programs will list the pairs that people need not see, too; it is JSON. */
+    /* Set for a format that lists even the pairs that people need not see; and for JSON. */
     bool every_pair, json;
     bool all;           /* text and Markdown: every pair that is shown, every remark */
     bool allow_missing; /* missing results do not change the exit code */
@@ -106,13 +106,13 @@ typedef struct comparison_settings {
 } comparison_settings;
 
 typedef struct run_comparison {
-    arena memory; /* the words of pairs */
+    arena memory; /* owns the texts of pairs */
     comparison_settings settings;
     char identity[SIDES][112]; /* hash of the build, or commit and time of the run */
     machine_facts machine;
     machine_noise noise; /* of that machine */
-    /* In memory, with the TEMP tables `pairs`, of those that will be listed, and `lone`, of cases that make none:
-     * compare_print.c. */
+    /* In memory, with two TEMP tables (compare_print.c): `pairs` has those that will be listed, and `lone` the cases
+     * that form no pair. */
     result_store *store;
     size_t pairs; /* all that were compared */
     /* The most important speed, accuracy and exit code of all pairs, and how many pairs have them. */
@@ -126,11 +126,12 @@ typedef struct run_comparison {
     double worst_growth;
     const char *worst; /* the worst of them, with its pair and its errors; NULL: none */
     coverage covered;
-    bool same_rows;           /* of two runs: of one seed */
-    word_list differences;    /* of the contexts: any makes the sides not comparable */
-    word_list remarks;        /* what differs besides */
-    word_list reclassed;      /* kernels whose reproducibility class is another one */
-    size_t less_reproducible; /* of these: kernels whose bits depend on more than they did */
+    bool same_rows; /* both runs have the same seed */
+    word_list
+        differences;     /* in the facts of the runs; any of them makes the sides not comparable */
+    word_list remarks;   /* other differences */
+    word_list reclassed; /* kernels whose reproducibility class changed */
+    size_t less_reproducible; /* how many of these have bits that depend on more than before */
 } run_comparison;
 
 /* Compares speed and errors of the two runs that the settings name, in this store or in files. If processor, build or
@@ -147,8 +148,8 @@ void pair_compare(arena *memory, comparison_pair *pair, const judged_side sides[
                   const char *what);
 /* Completes a pair: sets its accuracy, counts it as compared or missing, and stores it if it will be listed. */
 void comparison_settle(run_comparison *comparison, comparison_pair *pair);
-/* Stores the pair as it will be listed. shown: for people, since it was timed or changed (the many identical inputs of
- * a run are only counted). Pairs are listed by falling weight. */
+/* Stores the pair as it will be listed. shown: people see it, since it was timed or changed; the many identical inputs
+ * of a run are only counted. Pairs are listed by falling weight. */
 void comparison_put(run_comparison *comparison, const comparison_pair *pair, bool shown,
                     double weight);
 /* Counts a case that forms no pair: as missing, as unsupported, or as one that was requested of new only. */
@@ -172,18 +173,18 @@ exit_code pair_exit_code(const comparison_pair *pair, const comparison_settings 
 exit_code comparison_exit_code(const run_comparison *comparison);
 
 extern const char *const accuracy_gate_names[GATE_BOUND + 1];
-/* In one of OUTPUT_FORMATS_CI. */
+/* Prints the comparison in one of OUTPUT_FORMATS_CI. */
 void comparison_print(const run_comparison *comparison, const output_file *out);
-/* "naive_f32_avx2 torch 512x768 hot", in printable ASCII */
+/* Returns a pair's name such as "naive_f32_avx2 torch 512x768 hot", in printable ASCII. */
 const char *pair_name(arena *memory, const case_key *key);
 
 /* ---- finding the run that a word on the command line names ---- */
 
-/* What identifies a plugin's kernel, from its row of kernels: its plugin's name and file hash, "mine 0123456789ab". */
+/* SQL: the identity of a plugin's kernel from its row of kernels: plugin name and file hash, "mine 0123456789ab". */
 #define PLUGIN_SQL                                                                                 \
     "descriptor ->> '$.source' || ' ' || substr(descriptor ->> '$.object_hash', 1, 12)"
 
-/* The machine of a row of runs; runs with equal machines can be compared. */
+/* SQL: the machine of a row of runs; runs with equal machines can be compared. */
 #define MACHINE_SQL                                                                                \
     "(SELECT group_concat(value, ', ') FROM (SELECT fact.value || ' ' || "                         \
     "substr(coalesce(facts.value, 'unknown'), 1, 64) AS value FROM "                               \

@@ -1,5 +1,5 @@
-/* A comparison as text, Markdown, TSV, CSV and JSON, and for CI as JUnit and annotations of GitHub. Each is a query of
- * the pairs, most of them with sentences around it. */
+/* Prints a comparison as text, Markdown, TSV, CSV and JSON, and for CI as JUnit and annotations of GitHub. Each is a
+ * query of the pairs, most of them with sentences before and after. */
 #include "show/compare.h"
 #include "domain/operation.h"
 #include "domain/kernel.h"
@@ -14,7 +14,7 @@ const char *const accuracy_gate_names[] = {"no-worse", "exact", "bound"};
 static const char *const speed_names[] = {NULL, "same", "faster", "inconclusive", "slower"};
 static const char *const accuracy_names[] = {NULL, "bit-identical", "more accurate", "changed",
                                              "less accurate"};
-/* The same as a reader sees it: of pairs whose bits differ some inputs may be worse. */
+/* Returns an accuracy verdict for people. Some inputs of a pair whose bits differ may be worse. */
 static const char *accuracy_words(accuracy_verdict accuracy, size_t worse)
 {
     return accuracy != ACCURACY_CHANGED ? accuracy_names[accuracy]
@@ -29,16 +29,16 @@ static const char *const outcome_names[] = {[EXIT_CODE_FINE] = "fine",
                                             [EXIT_CODE_ACCURACY] = "accuracy violation",
                                             [EXIT_CODE_KERNEL_FAILED] = "kernel failed"};
 
-/* Of two stored runs; else of two builds, which have no dates, no copies and no stored noise. */
+/* Returns whether two stored runs are compared; two builds have no dates, no copies and no stored noise. */
 static bool is_of_runs(const run_comparison *comparison)
 {
     return strcmp(comparison->settings.tool, "compare") == 0;
 }
 
-/* ---- the words of a pair ---- */
+/* ---- the texts of a pair ---- */
 
-/* A formatted string in printable ASCII: names and details come from outside. */
-__attribute__((format(printf, 2, 3))) static char *plain(arena *memory, const char *format, ...)
+/* Formats a string in printable ASCII, because names and details come from other programs. */
+__attribute__((format(printf, 2, 3))) static char *printable(arena *memory, const char *format, ...)
 {
     text_buffer text = {0};
     va_list arguments;
@@ -52,14 +52,14 @@ __attribute__((format(printf, 2, 3))) static char *plain(arena *memory, const ch
     return kept;
 }
 
-/* "torch", and the input where it is not the usual one: "torch, offset". */
+/* Returns the convention and, unless it is "normal", the input: "torch, offset". */
 static const char *convention_words(arena *memory, const case_key *key)
 {
     const bool usual = strcmp(key->input, "normal") == 0;
-    return plain(memory, "%s%s%s", key->convention, usual ? "" : ", ", usual ? "" : key->input);
+    return printable(memory, "%s%s%s", key->convention, usual ? "" : ", ", usual ? "" : key->input);
 }
 
-/* "512x768", and what is not the usual: "512x768 bf16, 4 threads". */
+/* Returns the shape, with a type and threads that are not the default: "512x768 bf16, 4 threads". */
 static const char *shape_words(arena *memory, const case_key *key)
 {
     const char *threads =
@@ -71,11 +71,11 @@ static const char *shape_words(arena *memory, const case_key *key)
 
 const char *pair_name(arena *memory, const case_key *key)
 {
-    return plain(memory, "%s %s %s %s", key->kernel, convention_words(memory, key),
-                 shape_words(memory, key), cache_name(key->cache));
+    return printable(memory, "%s %s %s %s", key->kernel, convention_words(memory, key),
+                     shape_words(memory, key), cache_name(key->cache));
 }
 
-/* "1.0512 [1.0498, 1.0530]": four digits behind the point, since 0.1 % matters. */
+/* Formats a ratio as "1.0512 [1.0498, 1.0530]"; it needs four decimals because a change of 0.1 % matters. */
 static const char *ratio_words(arena *memory, const interval_estimate *ratio)
 {
     return isnan(ratio->middle)
@@ -83,8 +83,8 @@ static const char *ratio_words(arena *memory, const interval_estimate *ratio)
                : arena_format(memory, "%.4f [%.4f, %.4f]", ratio->middle, ratio->lo, ratio->hi);
 }
 
-/* What a pair's line says besides its figures, with "; " between: failures, what got worse, what the CPU counted
- * (instructions tell a change of code from noise), why there is no speed. */
+/* Returns the remarks on a pair, separated by "; ": failures, worse results, the CPU's counters (instructions tell a
+ * change of code from noise), and why there is no speed. */
 static const char *note_of(arena *memory, const run_comparison *comparison,
                            const comparison_pair *pair)
 {
@@ -96,7 +96,7 @@ static const char *note_of(arena *memory, const run_comparison *comparison,
     char described[VERDICT_MAX_LENGTH], both[32];
     const char *note = "";
 #define ADD(format_, ...)                                                                          \
-    (note = plain(memory, "%s%s" format_, note, note[0] ? "; " : "", __VA_ARGS__))
+    (note = printable(memory, "%s%s" format_, note, note[0] ? "; " : "", __VA_ARGS__))
     for (int side = 0; side < SIDES; side++)
         if (verdict_exit_code(&pair->sides[side].verdict) != EXIT_CODE_FINE)
             ADD("%s: %s", side_names[side],
@@ -119,15 +119,15 @@ static const char *note_of(arena *memory, const run_comparison *comparison,
     return note;
 }
 
-/* ---- what all pairs come to ---- */
+/* ---- the summary of all pairs ---- */
 
-/* The geometric mean of the ratios of times; NaN where there is none. */
+/* Returns the geometric mean of the ratios of times, or NaN if there is none. */
 static double mean_ratio(const run_comparison *comparison)
 {
     return exp(comparison->log_ratios / (double)comparison->ratios);
 }
 
-/* "regression: slower in 2, bit-identical in 12 pairs, new/base 1.0102 on average" */
+/* Adds "regression: slower in 2, bit-identical in 12 pairs, new/base 1.0102 on average". */
 static void add_outcome(text_buffer *out, const run_comparison *comparison)
 {
     const comparison_settings *settings = &comparison->settings;
@@ -171,17 +171,17 @@ static void add_outcome(text_buffer *out, const run_comparison *comparison)
         text_format(out, ", %zu kernel%s less reproducible", less, plural(less));
 }
 
-/* "worst: a 18x768: offset, row 3: 4.1e6 row ULP, was 5.2; 22 more inputs are worse"; NULL where none is. */
+/* Returns "worst: a 18x768: offset, row 3: 4.1e6 row ULP, was 5.2; 22 more inputs are worse", or NULL. */
 static const char *worst_words(arena *memory, const run_comparison *comparison)
 {
     const char *more = comparison->worse == 1 ? ""
                                               : arena_format(memory, "; %zu more inputs are worse",
                                                              comparison->worse - 1);
-    return comparison->worst ? plain(memory, "worst: %s%s", comparison->worst, more) : NULL;
+    return comparison->worst ? printable(memory, "worst: %s%s", comparison->worst, more) : NULL;
 }
 
-/* What all pairs come to: which runs, the outcome, the worst error, what was requested, by what it was decided. The
- * two runs are on two lines where one would be longer than `room` columns; 0: on one. */
+/* Adds the summary: the two runs, the outcome, the worst error, the requested pairs, and how speeds were decided. The
+ * runs are on two lines if one line would be longer than `room` columns; 0: always on one. */
 static void add_conclusion(text_buffer *out, arena *memory, const run_comparison *comparison,
                            size_t room, const char *behind_runs, const char *between)
 {
@@ -189,8 +189,8 @@ static void add_conclusion(text_buffer *out, arena *memory, const run_comparison
     const char *worst = worst_words(memory, comparison), *runs[SIDES];
     text_buffer covered = {0};
     for (int side = 0; side < SIDES; side++)
-        runs[side] = plain(memory, "%s %.60s (%s)", side_names[side], settings->files[side],
-                           comparison->identity[side]);
+        runs[side] = printable(memory, "%s %.60s (%s)", side_names[side], settings->files[side],
+                               comparison->identity[side]);
     if (is_of_runs(comparison)) {
         const size_t length = strlen(runs[BASE]) + strlen(" against ") + strlen(runs[NEW]);
         text_format(out, "%s%sagainst %s%s", runs[BASE], room > 0 && length > room ? "\n" : " ",
@@ -203,7 +203,7 @@ static void add_conclusion(text_buffer *out, arena *memory, const run_comparison
         return;
     coverage_add_line(&covered, &comparison->covered, "compared");
     text_format(out, "%s%s%sthreshold %g %%, confidence %g %%, accuracy %s", between,
-                plain(memory, "%s", covered.bytes), between, settings->threshold * 100,
+                printable(memory, "%s", covered.bytes), between, settings->threshold * 100,
                 settings->confidence * 100,
                 settings->accuracy ? accuracy_gate_names[settings->gate] : "not judged");
     text_free(&covered);
@@ -211,13 +211,13 @@ static void add_conclusion(text_buffer *out, arena *memory, const run_comparison
         text_format(out, "; %s%s",
                     comparison->noise.made[0] ? "noise measured "
                                               : "decided by the interval and a rank test",
-                    plain(memory, "%s", comparison->noise.made));
+                    printable(memory, "%s", comparison->noise.made));
 }
 
 /* ---- the table of pairs ---- */
 
-/* pairs: a row for each that will be listed. What people see of it is words, or NULL where there is none; json: all of
- * it; name: in JUnit. lone: a row for each case that makes no pair. */
+/* Creates two tables. pairs has a row for each pair to list; its columns for people are texts or NULL, `json` is the
+ * whole pair, `name` its name in JUnit. lone has a row for each case that forms no pair. */
 void comparison_begin(run_comparison *comparison)
 {
     comparison->store = store_open_memory();
@@ -229,7 +229,7 @@ void comparison_begin(run_comparison *comparison)
                  "regime, rows, hidden, ratio_lo, ratio_hi, processes)");
 }
 
-/* One side of a pair as JSON has a case. */
+/* Returns one side of a pair in the JSON form of a case. */
 static json_t *side_json(const run_comparison *comparison, const comparison_pair *pair, int side)
 {
     const case_key *key = &pair->key;
@@ -248,7 +248,7 @@ static json_t *side_json(const run_comparison *comparison, const comparison_pair
     return case_json(&stored, pair->label, own->reproducible, comparison_regime(comparison, key));
 }
 
-/* A pair as JSON lists it: the new side's case, what was compared, the other side's case. */
+/* Returns a pair as JSON lists it: the new side's case, the comparison, and the base side's case. */
 static char *pair_json(const run_comparison *comparison, const comparison_pair *pair,
                        const char *note)
 {
@@ -274,7 +274,7 @@ static char *pair_json(const run_comparison *comparison, const comparison_pair *
     return text;
 }
 
-/* A time in the unit that gives it one to three digits before the point. */
+/* Formats a time in the unit that gives one to three digits before the decimal point. */
 static const char *time_words(arena *memory, double ns)
 {
     char shown[16];
@@ -292,7 +292,7 @@ static const char *figure_words(arena *memory, double figure)
     return arena_format(memory, "%s", number_short(figure, shown));
 }
 
-/* The largest row ULP of a side; "NaN": a wrong NaN or infinity. */
+/* Returns the largest row ULP of a side; "NaN" for a wrong NaN or infinity, "fail" without an output. */
 static const char *error_words(arena *memory, const compared_side *side)
 {
     if (verdict_exit_code(&side->verdict) == EXIT_CODE_KERNEL_FAILED)
@@ -302,7 +302,7 @@ static const char *error_words(arena *memory, const compared_side *side)
     return figure_words(memory, side->metrics.elements ? side->metrics.row_ulp_max : NAN);
 }
 
-/* "0.52 was 0.50", or one of them where both look the same. */
+/* Returns "0.52 was 0.50", or only one text if both are equal. */
 static const char *both_words(arena *memory, const char *base, const char *new)
 {
     return strcmp(base, new) == 0 ? new : arena_format(memory, "%s was %s", new, base);
@@ -338,7 +338,7 @@ void comparison_put(run_comparison *comparison, const comparison_pair *pair, boo
     arena_free(&memory);
 }
 
-/* The pairs that are shown, the weightiest first. */
+/* The pairs that are shown, in the order of falling weight. */
 #define SHOWN                                                                                      \
     "(SELECT *, row_number() OVER (ORDER BY weight DESC, rowid) AS place FROM pairs WHERE shown)"
 #define PEOPLE_SEE                                                                                 \
@@ -355,7 +355,7 @@ enum {
     COLUMN_NOTE
 };
 
-/* Takes the table over. */
+/* Makes a relation of the table and frees the table. */
 static relation *relation_of(stored_table table, const relation_column *columns, size_t count)
 {
     relation *rows = relation_create(columns, count);
@@ -364,8 +364,8 @@ static relation *relation_of(stored_table table, const relation_column *columns,
     return rows;
 }
 
-/* A pair takes one line: columns go until it does; but pairs of several shapes keep theirs. A duet
- * times no copy and tests no ranks. Takes the pairs over. */
+/* Returns the table of pairs. Columns are dropped until a row fits on a line, but not the shape if there are several. A
+ * duet times no copy and makes no rank test. Frees `pairs`. */
 static relation *pairs_relation(const run_comparison *comparison, stored_table pairs)
 {
     bool one_shape = pairs.rows > 0;
@@ -400,7 +400,7 @@ static relation *pairs_relation(const run_comparison *comparison, stored_table p
     return rows;
 }
 
-/* As wide as the table is: what does not fit was left out. */
+/* Prints at full width, because columns that do not fit were dropped already. */
 static void print_rows(relation *rows, const output_file *out)
 {
     relation_print(rows, &(output_file){.format = out->format, .file = out->file});
@@ -408,7 +408,7 @@ static void print_rows(relation *rows, const output_file *out)
 
 /* ---- text and Markdown ---- */
 
-/* Each note of the first `count` pairs once, with the pair that it is of first and how many more have it. */
+/* Adds each different note of the first `count` pairs once, with its first pair and the number of other pairs. */
 static void add_notes(text_buffer *out, arena *memory, const run_comparison *comparison,
                       size_t count)
 {
@@ -420,7 +420,7 @@ static void add_notes(text_buffer *out, arena *memory, const run_comparison *com
                   "ii", (int64_t)count, (int64_t)(comparison->settings.all ? -1 : MOST_NOTES));
     for (size_t i = 0; i < notes.rows; i++) {
         const long long alike = table_whole(&notes, i, "alike");
-        text_add(out, plain(memory, "%s", table_text(&notes, i, "first")));
+        text_add(out, printable(memory, "%s", table_text(&notes, i, "first")));
         if (alike > 0)
             text_format(out, " and %lld more", alike);
         text_format(out, ": %s\n", table_text(&notes, i, "note"));
@@ -428,8 +428,7 @@ static void add_notes(text_buffer *out, arena *memory, const run_comparison *com
     stored_table_free(&notes);
 }
 
-/* Plain text; in Markdown (where there is a bullet) with nothing left in it that means something
- * there. */
+/* Adds plain text; in Markdown, which has a bullet, its special characters are escaped. */
 static void add_words(text_buffer *out, const char *bullet, const char *plain)
 {
     for (const char *at = plain; *at; at++) {
@@ -439,12 +438,12 @@ static void add_words(text_buffer *out, const char *bullet, const char *plain)
     }
 }
 
-/* A row for each kernel and reason, as they came. */
+/* One row for each kernel and reason, in the order of the cases. */
 #define APART                                                                                      \
     "SELECT kind, kernel || ' (' || iif(count(*) > 1, count(*) || ' cases: ', '') || why || ')' "  \
     "AS words FROM lone GROUP BY kind, kernel, why ORDER BY min(rowid)"
 
-/* Cases that make no pair, because they are missing or for other reasons: "b (3 cases: only in base)". */
+/* Lists cases that form no pair, because they are missing or for other reasons: "b (3 cases: only in base)". */
 static void list_lone(arena *memory, const run_comparison *comparison, bool missing, bool others,
                       word_list *words)
 {
@@ -452,25 +451,25 @@ static void list_lone(arena *memory, const run_comparison *comparison, bool miss
         store_ask(comparison->store, "SELECT * FROM (" APART ") WHERE iif(kind = ?1, ?2, ?3)",
                   "iii", (int64_t)LONE_LOST, (int64_t)missing, (int64_t)others);
     for (size_t i = 0; i < lone.rows; i++)
-        word_list_add(words, plain(memory, "%s", table_text(&lone, i, "words")));
+        word_list_add(words, printable(memory, "%s", table_text(&lone, i, "words")));
     stored_table_free(&lone);
 }
 
-/* A line for each of a list, without --all at most so many. */
+/* Adds a line for each list item, but without --all at most `most` lines. */
 static void add_list(text_buffer *out, arena *memory, const run_comparison *comparison,
                      const char *bullet, const char *lead, const word_list *lines, size_t most)
 {
     const size_t count = comparison->settings.all || lines->count <= most ? lines->count : most;
     for (size_t i = 0; i < count; i++) {
         text_format(out, "%s%s: ", bullet, lead);
-        add_words(out, bullet, plain(memory, "%s", lines->words[i]));
+        add_words(out, bullet, printable(memory, "%s", lines->words[i]));
         text_add(out, "\n");
     }
     if (lines->count > count)
         text_format(out, "%s%s: %zu more (--all)\n", bullet, lead, lines->count - count);
 }
 
-/* What stands below the table, of which `listed` of `shown` pairs are listed. */
+/* Adds the remarks below the table, which lists `listed` of the `shown` pairs. */
 static void add_remarks(text_buffer *out, arena *memory, const run_comparison *comparison,
                         size_t shown, size_t listed, const char *bullet)
 {
@@ -484,7 +483,7 @@ static void add_remarks(text_buffer *out, arena *memory, const run_comparison *c
         text_format(out, "%s%zu more pairs, which were only judged, did not change\n", bullet,
                     comparison->pairs - shown);
     add_list(out, memory, comparison, bullet, "differs", &comparison->differences, MOST_REMARKS);
-    /* Where there are few, the line of what was requested names all. */
+    /* A few missing pairs are all named in the line of requested pairs. */
     if (comparison->covered.missing > COVERAGE_NAMED)
         add_list(out, memory, comparison, bullet, "missing", &missing, MOST_ROWS);
     add_list(out, memory, comparison, bullet, "not compared", &lone, MOST_REMARKS);
@@ -495,8 +494,8 @@ static void add_remarks(text_buffer *out, arena *memory, const run_comparison *c
     word_list_free(&lone);
 }
 
-/* How many pairs are listed of those that are shown: without --all at most MOST_ROWS, and of more than
- * MOST_UNCHANGED only what changed; in Markdown, a comment, few. */
+/* Returns how many of the shown pairs are listed: all with --all, else at most MOST_ROWS, and of more than
+ * MOST_UNCHANGED pairs only the changed ones; in a Markdown comment at most MOST_NOTES. */
 static size_t count_listed(const run_comparison *comparison, bool markdown, size_t *shown)
 {
     stored_table counts = store_ask(
@@ -514,7 +513,7 @@ static size_t count_listed(const run_comparison *comparison, bool markdown, size
                                     : MOST_ROWS;
 }
 
-/* Lines of text are wrapped, those of Markdown are not. */
+/* Prints lines; those of text are wrapped, those of Markdown are not. */
 static void print_prose(const output_file *out, const char *lines)
 {
     if (out->format == OUTPUT_MARKDOWN)
@@ -523,7 +522,7 @@ static void print_prose(const output_file *out, const char *lines)
         output_wrapped(out, lines);
 }
 
-/* Text; or Markdown, as a comment: five lines of one pair, few of many. */
+/* Prints text, or a Markdown comment: five lines for one pair, a short table for many. */
 static void print_for_people(arena *memory, const run_comparison *comparison,
                              const output_file *out)
 {
@@ -561,7 +560,7 @@ static void print_for_people(arena *memory, const run_comparison *comparison,
         } else {
             relation_hide(rows, COLUMN_NOTE);
             relation_fit(rows, room);
-            add_notes(&below, memory, comparison, count); /* below the table */
+            add_notes(&below, memory, comparison, count); /* printed below the table */
         }
         print_rows(rows, out);
     }
@@ -583,7 +582,7 @@ static json_t *file_json(const run_comparison *comparison, int side)
                      json_text(comparison->identity[side]));
 }
 
-/* What JSON says besides the pairs. */
+/* Returns the JSON object without its pairs. */
 static json_t *comparison_json(arena *memory, const run_comparison *comparison)
 {
     const comparison_settings *settings = &comparison->settings;
@@ -614,7 +613,7 @@ static json_t *comparison_json(arena *memory, const run_comparison *comparison)
         list_words(&comparison->remarks), "machine", json_facts(machine));
 }
 
-/* Lists a part of the pairs, a line each. */
+/* Writes a part of the pairs, one on a line. */
 static void write_pairs(void *context, const stored_table *part)
 {
     for (size_t i = 0; i < part->rows; i++)
@@ -622,8 +621,8 @@ static void write_pairs(void *context, const stored_table *part)
                 table_text(part, i, "json"));
 }
 
-/* The pairs are the last member: a run may have tens of thousands, which are written as they are read. In ASCII: see
- * output_json(). */
+/* Prints the object with the pairs as its last member. A run may have tens of thousands of them, which are written
+ * while they are read. The output is ASCII, as in output_json(). */
 static void print_json(arena *memory, const run_comparison *comparison, FILE *file)
 {
     json_t *whole = comparison_json(memory, comparison);
@@ -638,8 +637,8 @@ static void print_json(arena *memory, const run_comparison *comparison, FILE *fi
     json_decref(whole);
 }
 
-/* A check of CI for each pair, for each context that differs and for lone cases. JUnit calls what is no
- * failure but no answer either an error. */
+/* Returns one CI check for each pair, for each fact that differs, and for the cases that form no pair. A check that
+ * neither passed nor failed is an "error" in JUnit. */
 static relation *checks_relation(const run_comparison *comparison)
 {
     static const relation_column columns[] = {
@@ -686,7 +685,8 @@ void comparison_print(const run_comparison *comparison, const output_file *out)
         relation *checks = checks_relation(comparison);
         text_buffer conclusion = {0};
         add_conclusion(&conclusion, &memory, comparison, 0, ": ", "; ");
-        if (format == OUTPUT_GITHUB) /* what all come to is an annotation and no test */
+        if (format ==
+            OUTPUT_GITHUB) /* GitHub also gets the outcome of all pairs, as an annotation */
             relation_row(checks, as_text(comparison->settings.tool), as_text(""), as_text(""),
                          as_text(""), as_text(""), as_text(conclusion.bytes), as_text(""),
                          as_text("notice"), as_format("lnbench %s", comparison->settings.tool));

@@ -1,9 +1,9 @@
-/* Measures two builds. A pair is timed in fresh worker processes, in each of them with buffers at a drawn place and in
- * rounds in which both sides run once, in an order drawn anew. The search stops where the answer is clear, which
- * biases what it found: it says only how long to measure. The confirmation, of a length fixed before it begins and of
- * processes of its own, gives the interval and the verdict.
+/* Measures two builds. A pair is timed in fresh worker processes, each with randomly placed buffers, in rounds that run
+ * both sides once in random order. The search ends when the answer is clear, which biases its result, so it only
+ * determines how long to measure. The confirmation uses its own processes, whose number is fixed before it begins, and
+ * gives the interval and the verdict.
  *
- * After an interruption (interrupted()) every function here returns early; what it leaves means nothing. */
+ * After an interruption (interrupted()) every function here returns early, and its results must not be used. */
 #include "show/duet.h"
 #include "base/arena.h"
 #include "base/program.h"
@@ -16,9 +16,9 @@
 #include <sys/stat.h>
 
 enum {
-    BLOCKS = 2, /* of rows that are timed */
+    BLOCKS = 2, /* blocks of timed rows */
     ROUNDS = 20,
-    FEW_ROUNDS = 5, /* where filling and comparing the buffers takes longer than timing */
+    FEW_ROUNDS = 5, /* used if filling and comparing the buffers takes longer than timing */
     LEAST_ROUNDS = 3,
     FEW_BYTES = 16 << 20,
     SEARCH_STEP = 4,
@@ -27,31 +27,31 @@ enum {
     PLACES = 4096 / LINE,
 };
 
-/* Short, so that a burst of noise spoils few rounds; the calls of a round are many all the same. */
+/* The time of a side in a round. It is short, so that a burst of noise spoils few rounds, but has many calls. */
 static const double least_seconds = 0.002;
 
-/* What goes with a kernel of base: new's kernel, or why there is none to compare with. */
+/* The kernel of new that is paired with one of base, or why there is none. */
 typedef struct duet_partner {
-    const kernel_entry *kernel; /* NULL: there is none */
-    const char *classes[SIDES]; /* of reproducibility, of both kernels */
-    lone_kind lone;             /* lost, declined or new, where there is none */
+    const kernel_entry *kernel; /* NULL: there is no partner */
+    const char *classes[SIDES]; /* the reproducibility classes of both kernels */
+    lone_kind lone;             /* why there is no partner */
     char why[DETAIL_MAX_LENGTH];
 } duet_partner;
 
-/* A pair, the kernels that it is of, and what came out of them on both blocks (NULL where a kernel failed). */
+/* A pair, its kernels, and their outputs on both blocks (NULL if a kernel failed). */
 typedef struct duet_pair {
     const kernel_entry *kernels[SIDES];
     void *outputs[SIDES][BLOCKS];
     comparison_pair pair;
 } duet_pair;
 
-/* ---- both builds side by side ---- */
+/* ---- loading both builds ---- */
 
 static const char *const options[SIDES] = {"--base", "--new"};
 
-/* Checks that the builds share no code. The loader opens one file once: what is given twice is not two builds. And
- * what a build loads when it is alone must be there when both are: else the loader has given it the other's copy of a
- * library with the same soname. */
+/* Checks that the builds share no code. The loader opens a file only once, so one file cannot be given twice. Every
+ * file that a build loads alone must also be loaded together with the other build; if not, the loader has given it the
+ * other build's copy of a library with the same soname. */
 static void load_builds(duet_run *duet)
 {
     const char *const *paths = duet->comparison.settings.files;
@@ -98,9 +98,9 @@ static const kernel_entry *named(const kernel_list *list, const char *name)
     return NULL;
 }
 
-/* Plans what the request asks of either side: every kernel of both files of the types and names that it has, since of
- * a file under test none stands for another. The kernels of both are planned as those of one list, without a version,
- * by which a plan knows a peer that nobody named. */
+/* Plans the requested kernels of both builds. Every kernel of the two files that has a requested type and name is
+ * planned. Both lists are planned as one, without versions, because a plan leaves out unnamed peers, which it
+ * recognizes by a version. */
 static void plan_kernels(duet_run *duet, const plan_request *request)
 {
     const kernel_list *base = &duet->kernels[BASE], *new = &duet->kernels[NEW];
@@ -130,7 +130,7 @@ static void plan_kernels(duet_run *duet, const plan_request *request)
         plan_make(&own, base, &duet->comparison.machine, &duet->plan);
 }
 
-/* Of each of the plan's kernels: partners[i] goes with plan.kernels[i]. Those of one name meet. */
+/* Finds the partner of each kernel of the plan by its name: partners[i] belongs to plan.kernels[i]. */
 static void find_partners(const duet_run *duet, duet_partner *partners)
 {
     for (size_t i = 0; i < duet->plan.kernel_count; i++) {
@@ -156,7 +156,7 @@ static void find_partners(const duet_run *duet, duet_partner *partners)
     }
 }
 
-/* Finds the reproducibility class of both kernels of each pair, under the first convention that is timed. */
+/* Finds the reproducibility class of both kernels of each pair, under the first timed convention. */
 static void find_classes(const duet_run *duet, duet_partner *partners)
 {
     const bool judged = duet->comparison.settings.accuracy && duet->plan.speed_count > 0;
@@ -210,8 +210,8 @@ void duet_free(duet_run *duet)
 
 /* ---- judging ---- */
 
-/* Judges both sides on the same rows and compares what came out, bit for bit. Of a block that is timed (else -1) the
- * outputs are kept; the first gives the pair's figures. */
+/* Judges both sides on the same rows and compares the outputs bit for bit. timed: the index of a timed block, or -1.
+ * The outputs on timed blocks are kept; block 0 gives the pair's figures. */
 static void judge_pair(duet_run *duet, const judge_block *block, duet_pair *own, const char *what,
                        int timed)
 {
@@ -233,9 +233,8 @@ static void judge_pair(duet_run *duet, const judge_block *block, duet_pair *own,
     pair_compare(&duet->comparison.memory, &own->pair, sides, what);
 }
 
-/* The timed convention and those without eps on every family, the others on normal rows: divisor
- * and eps enter once a row, so that what a family breaks it breaks under all of them, unless an eps
- * hides it. */
+/* Judges the timed convention, and those without eps, on every input family, the others on normal rows only. Divisor
+ * and eps are applied once per row, so a family that breaks one convention breaks all, unless an eps hides it. */
 static void judge_families(duet_run *duet, const speed_group *group, duet_pair *pairs, size_t count)
 {
     for (size_t i = 0; i < duet->plan.accuracy_count && !interrupted(); i++) {
@@ -260,7 +259,7 @@ static void judge_families(duet_run *duet, const speed_group *group, duet_pair *
 
 /* ---- timing ---- */
 
-/* Logarithms of the ratios of rounds, and the times that they are of. */
+/* The logarithms of the ratios of rounds, and the times behind them. */
 typedef struct time_sample {
     speed_sample ratios, times[SIDES];
 } time_sample;
@@ -278,9 +277,9 @@ typedef struct pair_timing {
     timed_rows rows[SIDES];
     unsigned rounds;
     double begun;
-    unsigned processes; /* so far, of both samples */
-    bool over;          /* interrupted, or a side failed (its verdict is in the pair) or declined */
-    char refusals[SIDES][DETAIL_MAX_LENGTH]; /* of the timed shape; "": none */
+    unsigned processes; /* number so far, in search and confirmation */
+    bool over; /* interrupted, or a side failed (its verdict is in the pair) or is unsupported */
+    char refusals[SIDES][DETAIL_MAX_LENGTH]; /* why it does not support the timed shape, or "" */
 } pair_timing;
 
 static void sample_free(time_sample *sample)
@@ -290,8 +289,8 @@ static void sample_free(time_sample *sample)
     speed_sample_free(&sample->times[NEW]);
 }
 
-/* What a failed reply means for the pair; SIDES: of neither side. */
-static void blame(pair_timing *timing, int side, const worker_reply *reply)
+/* Handles a failed answer of the worker: sets the verdict of `side`, or ends the program if that is SIDES (no side). */
+static void note_failure(pair_timing *timing, int side, const worker_reply *reply)
 {
     timing->over = true;
     if (reply_was_interrupted(reply))
@@ -307,10 +306,10 @@ static void blame(pair_timing *timing, int side, const worker_reply *reply)
     verdict_say(verdict, "in timing: %s", reply->text);
 }
 
-/* Rows whose bits depend on their place: right or wrong, they are the same for as long as the
- * process lives, so that timing goes on. */
-static void take_rows(pair_timing *timing, int side, const work_order *begin,
-                      const worker_reply *reply)
+/* Judges rows whose bits depend on their position. Timing then goes on, because these bits stay the same as long as the
+ * process lives. */
+static void judge_moved_rows(pair_timing *timing, int side, const work_order *begin,
+                             const worker_reply *reply)
 {
     work_order go_on = worker_order(ORDER_GO_ON, NULL);
     worker_reply failed;
@@ -321,10 +320,10 @@ static void take_rows(pair_timing *timing, int side, const work_order *begin,
         verdict_exit_code(verdict) == EXIT_CODE_FINE)
         *verdict = rows->verdict;
     if (!worker_send_order(timing->duet->worker, &go_on, &failed))
-        blame(timing, side, &failed);
+        note_failure(timing, side, &failed);
 }
 
-/* Runs the rounds of a process, and takes what it says of them. side_of: which side was entered first. */
+/* Runs the rounds of a process and stores their times. side_of: the sides in the order in which they were entered. */
 static void run_rounds(pair_timing *timing, const work_order *begin, const int side_of[SIDES],
                        duet_round (*rounds)[SIDES])
 {
@@ -337,15 +336,15 @@ static void run_rounds(pair_timing *timing, const work_order *begin, const int s
     const double deadline = timing->duet->deadline + 20 * bytes / 1e9;
     run.kind = ORDER_TIME_RUN;
     if (!worker_send_order(worker, &run, &reply))
-        blame(timing, SIDES, &reply);
+        note_failure(timing, SIDES, &reply);
     while (!timing->over) {
         if (!worker_next(worker, deadline, &reply)) {
             const bool own = reply.verdict == VERDICT_NONDETERMINISTIC;
-            blame(timing, own ? side_of[reply.count] : running, &reply);
+            note_failure(timing, own ? side_of[reply.count] : running, &reply);
         } else if (reply.kind == REPLY_DONE) {
             return;
         } else if (reply.kind == REPLY_ROWS) {
-            take_rows(timing, side_of[reply.count], begin, &reply);
+            judge_moved_rows(timing, side_of[reply.count], begin, &reply);
         } else if (reply.kind == REPLY_STARTED) {
             running = side_of[reply.count];
         } else if (reply.kind == REPLY_REPETITION) {
@@ -364,14 +363,14 @@ static bool is_time(double ns)
     return ns > 0 && isfinite(ns);
 }
 
-/* Whether the process had the CPU for all but a hundredth of a lap. */
+/* Returns whether the process had the CPU for at least 99 % of the time. */
 static bool is_undisturbed(const duet_round *lap)
 {
     return is_time(lap->cpu_ns) && lap->real_ns - lap->cpu_ns < 0.01 * lap->real_ns;
 }
 
-/* Rounds in which another process took the CPU from a side say nothing of either; where hardly any
- * other is left (a busy machine, or a kernel that waits), all count. */
+/* Keeps the rounds in which no other process took the CPU from a side. If hardly any is left (a busy machine, or a
+ * kernel that waits), all count. */
 static void keep_rounds(time_sample *sample, unsigned process, duet_round (*rounds)[SIDES],
                         unsigned count)
 {
@@ -389,7 +388,7 @@ static void keep_rounds(time_sample *sample, unsigned process, duet_round (*roun
     }
 }
 
-/* One process. Everything that is drawn follows from the seed, the shape and the process's number. */
+/* Runs one process. The seed, the shape and the process's number determine its random choices. */
 static void run_process(pair_timing *timing, time_sample *sample)
 {
     duet_run *duet = timing->duet;
@@ -409,10 +408,10 @@ static void run_process(pair_timing *timing, time_sample *sample)
     const int first = random_stream_below(&stream, 2) == 1 ? NEW : BASE;
     const int side_of[SIDES] = {first, first == NEW ? BASE : NEW};
     if (!worker_renew(duet->worker, NULL, 0, &reply)) {
-        blame(timing, SIDES, &reply);
+        note_failure(timing, SIDES, &reply);
         return;
     }
-    /* The tensors and both sides' outputs go into the arena. */
+    /* The tensors and the expected outputs of both sides go into the shared memory. */
     timed_group_place(timing->group, timing->blocks, duet->worker, 2 * SIDES, &begin, &end);
     char *memory = worker_runner(duet->worker)->memory;
     for (int side = 0; side < SIDES; side++) {
@@ -422,15 +421,16 @@ static void run_process(pair_timing *timing, time_sample *sample)
         timed_group_put(memory, &end, &entries[side].at.expected_other, outputs[1], bytes);
     }
     if (!worker_ask(duet->worker, &begin, duet->deadline, &reply)) {
-        blame(timing, SIDES, &reply);
+        note_failure(timing, SIDES, &reply);
         return;
     }
     for (int i = 0; i < SIDES; i++) {
         const int side = side_of[i];
         if (worker_ask(duet->worker, &entries[side], duet->deadline, &reply))
             continue;
-        blame(timing, side, &reply);
-        if (!timing->refusals[side][0]) /* else the other may decline as well */
+        note_failure(timing, side, &reply);
+        if (!timing->refusals[side]
+                             [0]) /* if it is unsupported, the other side may be unsupported too */
             return;
     }
     if (timing->over)
@@ -441,7 +441,7 @@ static void run_process(pair_timing *timing, time_sample *sample)
     timing->processes++;
 }
 
-/* `count` more processes, as long as nobody fails. */
+/* Runs `count` more processes, as long as no side fails. */
 static void run_processes(pair_timing *timing, time_sample *sample, unsigned count,
                           const char *what)
 {
@@ -455,7 +455,7 @@ static void run_processes(pair_timing *timing, time_sample *sample, unsigned cou
     }
 }
 
-/* Time of new / time of base: the median over processes of their medians, with its interval. */
+/* Returns time of new / time of base: the median over processes of their medians, with its interval. */
 static interval_estimate ratio_of(const pair_timing *timing, const time_sample *sample)
 {
     const comparison_settings *settings = &timing->duet->comparison.settings;
@@ -471,8 +471,8 @@ static double seconds_spent(const pair_timing *timing)
     return seconds_now() - timing->begun;
 }
 
-/* Until the answer is clear, or a third of the time is spent, but with the least number of
- * processes at any rate as long as there is time for as many again. */
+/* Adds processes until the answer is clear or a third of the time is spent. Runs at least `least` processes, unless
+ * they take more than half of the time. */
 static void search(pair_timing *timing, unsigned least)
 {
     const comparison_settings *settings = &timing->duet->comparison.settings;
@@ -490,7 +490,7 @@ static void search(pair_timing *timing, unsigned least)
     sample_free(&sample);
 }
 
-/* Takes what a sample says, which no choice of its length has biased; frees the sample. */
+/* Sets the pair's figures from a sample whose length does not depend on its results; frees the sample. */
 static void take_sample(pair_timing *timing, time_sample *sample)
 {
     comparison_pair *pair = &timing->own->pair;
@@ -505,8 +505,8 @@ static void take_sample(pair_timing *timing, time_sample *sample)
     sample_free(sample);
 }
 
-/* Searches, then confirms with fresh processes. Where a confirmation leaves the answer open and there is time for a
- * longer one, that one decides. */
+/* Searches, then confirms with fresh processes. If the confirmation is inconclusive and there is time for a longer one,
+ * that one decides. */
 static void time_adaptively(pair_timing *timing)
 {
     const comparison_settings *settings = &timing->duet->comparison.settings;
@@ -538,8 +538,8 @@ static void time_adaptively(pair_timing *timing)
             settings->seconds, ceil(2.5 * least * seconds_spent(timing) / timing->processes));
 }
 
-/* As many processes as the time holds, at least as many as an interval needs: a length that no
- * result decides, for a ratio without a verdict. */
+/* Runs as many processes as the time allows, and at least as many as an interval needs. The length does not depend on
+ * results; the ratio gets no verdict. */
 static void time_fixed(pair_timing *timing)
 {
     const comparison_settings *settings = &timing->duet->comparison.settings;
@@ -551,7 +551,7 @@ static void time_fixed(pair_timing *timing)
     take_sample(timing, &sample);
 }
 
-/* Times one pair, as far as neither side fails. */
+/* Times one pair, unless a side fails. */
 static void time_pair(duet_run *duet, const speed_group *group, const judge_block blocks[BLOCKS],
                       duet_pair *own)
 {
@@ -576,7 +576,7 @@ static void time_pair(duet_run *duet, const speed_group *group, const judge_bloc
     timed_rows_free(&timing.rows[NEW]);
     if (timing.over)
         pair->speed = SPEED_NOT_MEASURED;
-    /* The rows that were judged are fewer than those that are timed: a kernel may decline these alone. */
+    /* Fewer rows are judged than timed, so a kernel may decline only the timed shape. */
     const char *base = timing.refusals[BASE], *new = timing.refusals[NEW];
     case_verdict declined = {.kind = VERDICT_UNSUPPORTED};
     char described[DETAIL_MAX_LENGTH + 16];
@@ -609,14 +609,14 @@ unsigned duet_confirmation(unsigned searched, unsigned least, double seconds_lef
 
 /* ---- shapes and kernels ---- */
 
-/* A shape with a plan of its own, and the types that are timed in it. */
+/* A shape with its own plan, and the types that are timed at it. */
 typedef struct timed_shape {
     char word[48];
-    unsigned types; /* 1 << ln_type, or-ed */
+    unsigned types; /* bits 1 << ln_type */
 } timed_shape;
 
-/* The given shapes for all types; or those that the quick plan times, each for its own: a regime
- * has other rows where elements are shorter. */
+/* Lists the given shapes for all types, or else those that the quick plan times, each for its own type: with shorter
+ * elements, a cache level holds more rows. */
 static size_t list_shapes(const duet_run *duet, const plan_request *request, timed_shape **shapes)
 {
     const size_t given = request->shapes.count, all = given ? given : duet->plan.speed_count;
@@ -639,7 +639,7 @@ static size_t list_shapes(const duet_run *duet, const plan_request *request, tim
     return count;
 }
 
-/* Fills the pairs of one shape, and returns how many there are. What makes none is counted. */
+/* Fills the pairs of one shape and returns their number. Counts the cases that form no pair. */
 static size_t list_pairs(duet_run *duet, const speed_group *group, const duet_partner *partners,
                          duet_pair *pairs)
 {
@@ -663,7 +663,7 @@ static size_t list_pairs(duet_run *duet, const speed_group *group, const duet_pa
     return count;
 }
 
-/* Judges all pairs of a group, then times one after the other. */
+/* Judges all pairs of a group, then times them one after the other. */
 static void measure_group(duet_run *duet, const speed_group *group, const duet_partner *partners,
                           bool first_of_types)
 {
@@ -690,7 +690,7 @@ static void measure_group(duet_run *duet, const speed_group *group, const duet_p
             outputs[NEW][1] && pair_failed(&pairs[done].pair) == FAILED_NOT)
             time_pair(duet, group, blocks, &pairs[done]);
     }
-    for (size_t i = done; i < count; i++) /* they have no verdict */
+    for (size_t i = done; i < count; i++) /* those without a verdict */
         comparison_set_lone(&duet->comparison, LONE_LOST, &pairs[i].pair.key, "interrupted");
     for (size_t i = 0; i < done; i++)
         comparison_settle(&duet->comparison, &pairs[i].pair);
@@ -721,7 +721,7 @@ bool duet_measure(duet_run *duet, const plan_request *request)
         own.dtypes = (word_list){0};
         plan_free(&duet->plan);
         plan_make(&own, &duet->kernels[BASE], &duet->comparison.machine, &duet->plan);
-        /* Groups of the same types stand together: one for each cache state and number of threads. */
+        /* Groups of the same types are adjacent: one for each cache state and number of threads. */
         for (size_t g = 0; g < duet->plan.speed_count; g++) {
             const speed_group *group = &duet->plan.speed[g];
             if (shapes[i].types & 1u << group->dtype)

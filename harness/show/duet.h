@@ -17,7 +17,7 @@
 #include "show/compare.h"
 
 typedef struct duet_run {
-    run_comparison comparison; /* its settings name the files; its pairs are what was measured */
+    run_comparison comparison; /* its settings name the files; it receives the pairs */
     double deadline;
     bool fixed; /* spend all the time on each pair, without stopping at the first clear answer */
     worker_process *worker;
@@ -42,8 +42,8 @@ void duet_free(duet_run *duet);
 /* The fewest processes that give an interval of the median this confidence: the range of n processes misses the median
  * with probability 2^(1 - n). */
 unsigned duet_least_processes(double confidence);
-/* How many processes confirm a result, decided before the confirmation begins: twice those of the search and at least
- * 20, but no more than fit into the seconds left; 0 if that is less than `least`. */
+/* Returns the number of processes that confirm a result, decided before the confirmation begins: twice those of the
+ * search and at least 20, but no more than fit into the seconds left; 0 if that is less than `least`. */
 unsigned duet_confirmation(unsigned searched, unsigned least, double seconds_left,
                            double seconds_each);
 

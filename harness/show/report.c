@@ -1,5 +1,5 @@
-/* The report of a run: its charts, and one page as HTML and as Markdown, with the answer first, then charts, tables and
- * what is folded up. plots/shown.sql makes the tables of the store that charts and page have in common. */
+/* Makes the report of a run: its charts, and one page as HTML and as Markdown, with the answer first, then charts,
+ * tables and the folded details. plots/shown.sql makes the tables that charts and page share. */
 #include "show/report.h"
 #include "base/arena.h"
 #include "base/text.h"
@@ -14,22 +14,21 @@
  *     document page = {.directory = "results/charts"};
  *     document_section(&page, "speed", "Speed");
  *     document_add(&page, PARAGRAPH, TONE_NONE, "Take `%s`: **%.0f GB/s**.", name, gbps);
- *     document_table(&page, rows); // a relation, which the page takes over
+ *     document_table(&page, rows); // a relation, which the page frees
  *     document_free(&page);
  *
- * Texts are UTF-8 with `code`, **strong** and [link](target); a backslash takes the next character
- * as it is. Each %s is taken for a text that is not ours, and cleaned (base/text.h, FORM_PAGE);
- * "%-s" is for one that has such marks of ours. Tables, titles and commands have none.
- */
+ * Texts are UTF-8 with `code`, **strong** and [link](target); a backslash escapes the next character. The text of each
+ * %s is cleaned (base/text.h, FORM_PAGE), as it may come from others; "%-s" is for a text with our own marks. Tables,
+ * titles and commands have no marks. */
 
 typedef enum block_kind {
     PARAGRAPH,
-    ITEM, /* of a list */
-    FOLD, /* the line under which what follows is folded up, until document_fold_end() */
+    ITEM, /* a list item */
+    FOLD, /* the visible line of a folded part, which document_fold_end() ends */
 } block_kind;
 
 typedef struct document {
-    const char *directory; /* that has the charts */
+    const char *directory; /* has the charts */
     char title[200];
     text_buffer subtitle, contents, html, markdown;
     bool in_section, in_list;
@@ -43,7 +42,7 @@ static void document_free(document *page)
     text_free(&page->markdown);
 }
 
-/* A text with its marks as elements of HTML; everything else is escaped. */
+/* Adds a text as HTML: its marks become elements, and everything else is escaped. */
 static void add_html_text(text_buffer *out, const char *text)
 {
     bool in_code = false, in_strong = false;
@@ -71,8 +70,8 @@ static void add_html_text(text_buffer *out, const char *text)
     }
 }
 
-/* The same marks are Markdown's own; what else Markdown would interpret is escaped. Within code, which has no escapes,
- * a bar would end a cell of a table. */
+/* Adds a text as Markdown, which has the same marks. Other characters that Markdown would interpret are escaped. Code
+ * has no escapes, but a bar in it would end a table cell. */
 static void add_markdown_text(text_buffer *out, const char *text)
 {
     bool in_code = false;
@@ -100,7 +99,7 @@ static void add_markdown_text(text_buffer *out, const char *text)
     }
 }
 
-/* Items that follow each other are one list. */
+/* Begins a block. Consecutive items form one list. */
 static void begin_block(document *page, bool item)
 {
     if (page->in_list != item)
@@ -110,7 +109,7 @@ static void begin_block(document *page, bool item)
     page->in_list = item;
 }
 
-/* A section ends where the next one begins. */
+/* Begins a section, and ends the previous one. */
 static void document_section(document *page, const char *id, const char *heading)
 {
     begin_block(page, false);
@@ -149,7 +148,7 @@ static void document_fold_end(document *page)
     text_add(&page->html, "</details>\n");
 }
 
-/* Columns with a priority are left out on narrow screens. */
+/* Adds a table. Narrow screens leave out columns with a priority. */
 static void document_table(document *page, relation *rows)
 {
     begin_block(page, false);
@@ -159,8 +158,8 @@ static void document_table(document *page, relation *rows)
     relation_destroy(rows);
 }
 
-/* Identifiers must be unique in the page: those of a drawing get its stem in front. gnuplot writes
- * them as id='x', id="x" and href='#x'; no text of a drawing has quotes in it (FORM_GNUPLOT). */
+/* Adds a drawing with its stem before each identifier, since identifiers must be unique in the page. gnuplot writes
+ * them as id='x', id="x" and href='#x'; texts of a drawing have no quotes (FORM_GNUPLOT). */
 static void add_svg(text_buffer *out, const char *svg, const char *stem)
 {
     static const char *const marks[] = {"id='", "id=\"", "href='#", "url(#"};
@@ -173,15 +172,15 @@ static void add_svg(text_buffer *out, const char *svg, const char *stem)
             text_format(out, "%s%s-", marks[mark], stem);
             at += strlen(marks[mark]);
         } else {
-            size_t length = 1 + strcspn(at + 1, "ihu"); /* what marks begin with */
+            size_t length = 1 + strcspn(at + 1, "ihu"); /* first letters of the marks */
             text_add_bytes(out, at, length);
             at += length;
         }
     }
 }
 
-/* A chart, with what it shows and the command that made it: within the HTML, so that the page is one file; in Markdown
- * a link to the PNG beside the file. */
+/* Adds a chart with its description and the command that made it: inlined in HTML, so that the page is one file, and as
+ * a link to the PNG file in Markdown. */
 static void document_figure(document *page, const report_chart *chart)
 {
     char path[512];
@@ -212,7 +211,7 @@ static void document_figure(document *page, const report_chart *chart)
     text_add(out, ".\n\n");
 }
 
-/* The page within the frame of plots/page.html, which names its parts as {{part}}; run: the packed run, or NULL. */
+/* Adds the page in the frame of plots/page.html, which names its parts as {{part}}. run: the packed run, or NULL. */
 static void add_frame(const document *page, const char *generator, const text_buffer *run,
                       text_buffer *out)
 {
@@ -248,23 +247,23 @@ static void add_frame(const document *page, const char *generator, const text_bu
     text_free(&frame);
 }
 
-/* ---- what the page shows ---- */
+/* ---- the data of the page ---- */
 
 enum { CHARTS_MOST = 40, KERNELS_MOST = 7, INPUTS_SHOWN = 8, NAMED_MOST = 4 };
 
-/* The tables of the script that the page reads. SHAPE: no rows where nothing was timed. */
+/* The tables of shown.sql that the page reads. SHAPE has no rows if nothing was timed. */
 enum { ABOUT, SHAPE, PEERS, SHOWN, INPUT_ERRORS, SIZES, TABLES };
 static const char *const table_names[TABLES] = {"about", "shape",        "peers",
                                                 "shown", "input_errors", "sizes"};
 
-/* What the page shows, and the charts of all types. */
+/* The data of the page, and the charts of all types. */
 typedef struct report_data {
     const run_view *view;
-    run_answer answer; /* what the terminal shows; the page is of its type */
+    run_answer answer; /* as on the terminal; the page has its type */
     stored_table tables[TABLES];
     report_chart charts[CHARTS_MOST];
     size_t chart_count;
-    const char *note; /* why charts are missing, "" where they are not */
+    const char *note; /* why charts are missing, or "" */
 } report_data;
 
 static const char *fact_of(const report_data *data, const char *name)
@@ -274,7 +273,7 @@ static const char *fact_of(const report_data *data, const char *name)
 
 /* ---- the tables of the page ---- */
 
-/* An error in words; red where the kernel is at fault, amber where digits are lost. */
+/* Returns an error in words: red if the kernel is at fault, amber if digits are lost. */
 static relation_value as_error(const report_data *data, const error_sum *sum)
 {
     char words[ERROR_WORDS];
@@ -286,8 +285,8 @@ static relation_value as_error(const report_data *data, const error_sum *sum)
                            "%s", answer_error_words(&data->answer, sum, words));
 }
 
-/* A kernel's speed, also as a share of a copy's with the 95 % interval, by which the page sorts; and its errors, of edge
- * cases as given. */
+/* Adds a kernel's speed, also relative to a copy with the 95 % interval, by which the page sorts, and its errors;
+ * `edge_cases` is the cell for those of edge cases. */
 static void add_figures(relation *rows, const report_data *data, const answer_row *row,
                         relation_value edge_cases)
 {
@@ -320,7 +319,7 @@ static void add_figures(relation *rows, const report_data *data, const answer_ro
         OPTIONAL("error, ordinary rows"), FOR_PEOPLE("worst error"),                               \
         OPTIONAL("error, edge cases"), OPTIONAL("reproducible")
 
-/* The rows of the terminal's short table, with the same figures. */
+/* Adds the rows of the terminal's short table, with the same figures. */
 static void add_names_table(const report_data *data, document *page)
 {
     static const relation_column columns[] = {OPTIONAL(""), FIGURES, OPTIONAL("correctly rounded")};
@@ -346,7 +345,7 @@ static void add_names_table(const report_data *data, document *page)
     document_table(page, rows);
 }
 
-/* Every kernel at the report's shape, in the order of the answer: the fastest first, then those that were not timed. */
+/* Adds every kernel at the report's shape, in the answer's order: the fastest first, untimed ones last. */
 static void add_kernels_table(const report_data *data, document *page)
 {
     static const relation_column columns[] = {FIGURES};
@@ -360,7 +359,7 @@ static void add_kernels_table(const report_data *data, document *page)
     document_table(page, rows);
 }
 
-/* The largest row ULP on each family of inputs, of the kernels shown. */
+/* Adds the largest row ULP of the shown kernels on each input family. */
 static void add_inputs_table(const report_data *data, document *page)
 {
     enum { ON_NARROW_SCREENS = 3 };
@@ -371,7 +370,7 @@ static void add_inputs_table(const report_data *data, document *page)
         columns[i + 1] = (relation_column){.heading = table_text(shown, i, "name"),
                                            .priority = i >= ON_NARROW_SCREENS};
     relation *rows = relation_create(columns, 1 + count);
-    for (size_t i = 0; i < errors->rows; i++) { /* one of each kernel after the other */
+    for (size_t i = 0; i < errors->rows; i++) { /* errors are ordered by input, then by kernel */
         const error_sum sum = {.judged = (size_t)table_whole(errors, i, "judged"),
                                .wrong = (size_t)table_whole(errors, i, "failed"),
                                .error = table_real(errors, i, "error"),
@@ -383,7 +382,7 @@ static void add_inputs_table(const report_data *data, document *page)
     document_table(page, rows);
 }
 
-/* The worst row of each kernel. */
+/* Adds the worst row of each kernel. */
 static void add_worst_table(const report_data *data, document *page)
 {
     static const relation_column columns[] = {
@@ -410,11 +409,11 @@ static void add_worst_table(const report_data *data, document *page)
     document_table(page, rows);
 }
 
-/* ---- what kernels did wrong ---- */
+/* ---- faults and limits ---- */
 
-/* An item for all kernels that did the same wrong: what is a fault, or else what is a limit of the types. In words:
- * "wrong-class on zeros, offset (3 cases); crashed (SIGSEGV) on normal (1 case)". Of the inputs of a reason the first
- * few are named, whatever convention or shape. */
+/* Adds an item for all kernels with the same fault, or else with the same limit of the types, such as "wrong-class on
+ * zeros, offset (3 cases); crashed (SIGSEGV) on normal (1 case)". It names the first few inputs of each reason, over
+ * all conventions and shapes. */
 static void add_wrongs(const report_data *data, bool limits, document *page)
 {
     static const char sql[] =
@@ -474,7 +473,7 @@ static void add_wrongs(const report_data *data, bool limits, document *page)
 
 /* ---- the sections of the page ---- */
 
-/* A chart; where the run has nothing to draw, why. What gnuplot lacks is said once, above. */
+/* Adds a chart, or why the run has nothing to draw. A missing gnuplot is reported once, at the top of the page. */
 static void add_figure(const report_data *data, const char *stem, document *page)
 {
     for (size_t i = 0; i < data->chart_count; i++) {
@@ -489,7 +488,7 @@ static void add_figure(const report_data *data, const char *stem, document *page
     }
 }
 
-/* Kernels' names, which have an underscore, as code. */
+/* Adds a sentence with the names of kernels, which have an underscore, as code. */
 static void add_sentence(const char *line, text_tone tone, document *page)
 {
     text_buffer out = {0};
@@ -508,7 +507,7 @@ static void add_sentence(const char *line, text_tone tone, document *page)
     text_free(&out);
 }
 
-/* A line that counts the kernels at fault and names the first few. Another library's faults are shown in the tables. */
+/* Adds a line that counts the faulty kernels and names the first few. Faults of peers are only in the tables. */
 static void add_faults(const report_data *data, document *page)
 {
     text_buffer names = {0};
@@ -529,7 +528,7 @@ static void add_faults(const report_data *data, document *page)
     text_free(&names);
 }
 
-/* The answer and the field: what README.md and the first screen show. */
+/* Adds the answer and the kernels of the field, which README.md and the first screen show. */
 static void add_answer(const report_data *data, document *page)
 {
     const unsigned own = OPERATION_BIT(view_operation(data->view)), all = data->view->others | own;
@@ -539,7 +538,7 @@ static void add_answer(const report_data *data, document *page)
     if (view_is_partial(data->view))
         add_sentence(words.bytes, TONE_FAULT, page);
     text_free(&words);
-    /* The first operation's page has the others in folders below it (draw_report()). */
+    /* The pages of other operations are in folders below the first operation's page (draw_report()). */
     for (int kind = 0; kind < OPERATIONS; kind++)
         if (data->view->others & OPERATION_BIT(kind)) {
             const bool below = (all & (OPERATION_BIT(kind) - 1)) != 0;
@@ -551,7 +550,7 @@ static void add_answer(const report_data *data, document *page)
                          below ? "/" : "");
         }
     answer_sentences(&data->answer, &words);
-    size_t good = data->answer.recommended ? 2 : 0; /* what to call, and how accurate it is */
+    size_t good = data->answer.recommended ? 2 : 0; /* the recommended kernel and its accuracy */
     for (char *line = words.bytes, *end; line && (end = strchr(line, '\n')); line = end + 1) {
         *end = '\0';
         add_sentence(line, good > 0 ? TONE_GOOD : TONE_NONE, page);
@@ -559,7 +558,7 @@ static void add_answer(const report_data *data, document *page)
     }
     text_free(&words);
     add_faults(data, page);
-    result_noise(&data->answer, &words); /* the terminal's line, where speeds are uncertain */
+    result_noise(&data->answer, &words); /* the terminal's line on noise */
     if (words.bytes && words.bytes[0] == '!')
         document_add(page, PARAGRAPH, TONE_FAULT, "%.*s", (int)strcspn(words.bytes + 2, "\n"),
                      words.bytes + 2);
@@ -567,7 +566,7 @@ static void add_answer(const report_data *data, document *page)
     add_figure(data, "field", page);
 }
 
-/* What few readers need, folded up: the other charts, and the tables of all kernels, inputs and worst rows. */
+/* Adds the folded details: the other charts, and the tables of all kernels, inputs and worst rows. */
 static void add_details(const report_data *data, document *page)
 {
     static const char *const shown[] = {"field", "throughput", "speed_error", "error_kappa",
@@ -606,7 +605,7 @@ static void add_details(const report_data *data, document *page)
     document_fold_end(page);
 }
 
-/* The terms of the page, each in one sentence. */
+/* Adds the terms of the page, one sentence each. */
 static void add_how_to_read(document *page)
 {
     static const char *const terms[][2] = {
@@ -632,7 +631,7 @@ static void add_how_to_read(document *page)
     document_fold_end(page);
 }
 
-/* The command, the seed and the machine, so that a reader can measure it again or check the errors. */
+/* Adds command, seed and machine, with which a reader can repeat the run or verify its errors. */
 static void add_repeat(const report_data *data, document *page)
 {
     static const relation_column columns[] = {FOR_PEOPLE("fact"), FOR_PEOPLE("value")};
@@ -668,7 +667,8 @@ static void add_repeat(const report_data *data, document *page)
     add_how_to_read(page);
 }
 
-/* "f32, torch, hot cache, 1 thread; AMD EPYC, 2 cores, in a virtual machine; gcc 12.2.0; oneDNN 2.6.3; ..." */
+/* Sets the title and a subtitle such as "f32, torch, hot cache, 1 thread; AMD EPYC, 2 cores, in a virtual machine; gcc
+ * 12.2.0; ..." */
 static void add_title(const report_data *data, document *page)
 {
     const char *hypervisor = fact_of(data, "hypervisor"), *cores = fact_of(data, "cores");
@@ -690,7 +690,7 @@ static void add_title(const report_data *data, document *page)
     clean_format(&page->markdown, FORM_MARKDOWN, "# %s\n\n%s\n\n", page->title, words->bytes);
 }
 
-/* The page: what most readers want to know stands first. */
+/* Makes the page, with the most wanted parts first. */
 static void make_page(const report_data *data, document *page)
 {
     add_title(data, page);
@@ -720,16 +720,16 @@ static void make_page(const report_data *data, document *page)
     text_add(&page->html, "</section>\n");
 }
 
-/* ---- what charts and page read ---- */
+/* ---- the input of the queries of charts and page ---- */
 
-/* The case of a kernel at the shape that ranks; 0: it was not timed there. */
+/* Returns the case of a kernel at the key column; 0: it was not timed there. */
 static int64_t case_of(const answer_row *row)
 {
     return row ? row->ranked->case_id : 0;
 }
 
-/* What the queries read of the answer, which says nothing of another type than its own. maybe_fastest: the cases that
- * nobody can tell apart in speed, of all (kind 1) and of those that can be recommended (2). */
+/* Stores the answer for the queries; for a type other than the page's the answer is empty. maybe_fastest: the cases
+ * without a significant difference in speed, of all kernels (kind 1) and of those that can be recommended (2). */
 static void put_requested(const report_data *data, const char *other)
 {
     static const run_answer none = {.isa = ""};
@@ -754,7 +754,7 @@ static void put_requested(const report_data *data, const char *other)
                    (int64_t)answer_is_noisy(answer));
 }
 
-/* What the queries read of each kernel of the type: how large its errors are, and whether it can be recommended. */
+/* Stores the errors of each kernel of the type, and whether it can be recommended, for the queries. */
 static void put_standings(const run_view *view, ln_type type)
 {
     const recommend_wanted wanted = {
@@ -781,10 +781,10 @@ static void put_standings(const run_view *view, ln_type type)
     free(ranking.kernels);
 }
 
-/* Reads what is shown of a type, and writes the tables of its charts. */
+/* Reads the data of a type, and writes the tables of its charts. */
 static void prepare_type(report_data *data, ln_type type, const char *directory)
 {
-    /* The name of another type than the page's, or "". */
+    /* the type's name if it is not the page's type, else "" */
     const char *other = type == data->answer.dtype ? "" : dtype_name(type);
     const stored_run *run = &data->view->run;
     result_store *store = data->view->store;
@@ -804,7 +804,7 @@ static void prepare_type(report_data *data, ln_type type, const char *directory)
         if (!chart_list[i].of_report)
             continue;
         chart_prepare(store, &chart_list[i], other, footer.bytes, directory, chart);
-        /* What another type lacks is not missed. */
+        /* An empty chart of another type is left out without a reason. */
         data->chart_count += !chart->reason[0] || !other[0];
     }
     store_scratch_end(store);
@@ -813,7 +813,7 @@ static void prepare_type(report_data *data, ln_type type, const char *directory)
 
 /* ---- charts and files ---- */
 
-/* Where gnuplot failed on charts: their names, and what it said of the first. */
+/* Draws the charts. If gnuplot failed, the note has the names of the charts and the first error. */
 static void draw_charts(report_data *data, const char *directory, report_result *result)
 {
     const report_chart *missing = NULL, *lost = NULL;
@@ -843,7 +843,7 @@ static void draw_charts(report_data *data, const char *directory, report_result 
     text_free(&names);
 }
 
-/* The page is written as HTML, with the charts in it and, if there is one, the packed run behind it; and as Markdown. */
+/* Writes the page as HTML, with the charts inlined and the packed run, if any, at its end, and as Markdown. */
 report_result report_write(const run_view *view, const char *directory, const text_buffer *run)
 {
     report_data data = {.view = view};
@@ -851,7 +851,7 @@ report_result report_write(const run_view *view, const char *directory, const te
     document page = {.directory = directory};
     text_buffer html = {0};
     machine_facts here;
-    unsigned types = 0; /* 1 << ln_type, or-ed */
+    unsigned types = 0; /* bits 1 << ln_type */
     char tables[512], generator[100];
     report_path(tables, directory, "data", "");
     make_directories(tables);

@@ -1,4 +1,4 @@
-/* What a run ends with: one table, the answer in sentences, what went wrong. */
+/* Prints the result of a run: one table, the answer in sentences, and the failures. */
 #include "show/report.h"
 #include "base/text.h"
 #include "base/arena.h"
@@ -42,7 +42,7 @@ exit_code view_exit_code(const run_view *view)
     return worse_exit_code(worst, result_exit_code(view));
 }
 
-/* ---- which rows and columns ---- */
+/* ---- choosing rows and columns ---- */
 
 /* The table of an answer: the kernels and shapes that it shows. */
 typedef struct short_table {
@@ -52,7 +52,7 @@ typedef struct short_table {
     size_t shapes[ANSWER_COLUMNS], shape_count; /* columns of the answer */
 } short_table;
 
-/* Its columns: what the kernel is and its name, then the shapes, then these. */
+/* The columns: the role of a kernel and its name, then the shapes, then these. */
 enum { SHAPES = 2 };
 enum { GBPS, SPEEDUP, ORDINARY, WORST, EDGE_CASES, DIGITS, REPRODUCIBLE, BEHIND_SHAPES };
 
@@ -61,15 +61,15 @@ static size_t place_of(const short_table *table, int behind_shapes)
     return SHAPES + table->shape_count + (size_t)behind_shapes;
 }
 
-/* Whether a column was timed with another cache state or other threads than the key column. */
+/* Returns whether a column has another cache state or number of threads than the key column. */
 static bool is_other_state(const run_answer *answer, size_t column)
 {
     const case_key *own = &answer->columns[column].key, *key = &answer->columns[answer->key].key;
     return own->cache != key->cache || own->threads != key->threads;
 }
 
-/* The key shape stays longest, then the same shape in other states; then one of each other regime, then the smallest
- * and the largest hidden size of the key's. */
+/* Returns the priority of a shape; columns of large numbers are dropped first. The key shape stays longest, then the
+ * same shape in other states, one shape of each other cache level, and the extreme hidden sizes of the key's level. */
 static int shape_priority(const run_answer *answer, size_t column)
 {
     const answer_column *own = &answer->columns[column], *key = &answer->columns[answer->key];
@@ -85,7 +85,7 @@ static int shape_priority(const run_answer *answer, size_t column)
     return last ? 9 : first ? 10 : 31;
 }
 
-/* Which kernels, the fastest first, and which shapes. free(rows) */
+/* Chooses the kernels, the fastest first, and the shapes. The caller frees table->rows. */
 static void choose_table(short_table *table, const run_answer *answer, const result_look *look)
 {
     *table = (short_table){.answer = answer};
@@ -103,7 +103,7 @@ static void choose_table(short_table *table, const run_answer *answer, const res
 
 /* ---- cells ---- */
 
-/* Largest row ULP in words. */
+/* Returns the largest row ULP in words. */
 static relation_value as_error(const run_answer *answer, const error_sum *sum)
 {
     char words[ERROR_WORDS];
@@ -137,7 +137,7 @@ static void add_row(relation *made, const short_table *table, const answer_row *
                  as_text(row->reproducible));
 }
 
-/* The last row is the copy: what it reaches at each shape is 100 %. What was not measured has no column. */
+/* Makes the table. Its last row is the copy, with 100 % at each shape. Columns without a measurement are hidden. */
 static relation *make_relation(short_table *table)
 {
     static const relation_column behind[BEHIND_SHAPES] = {
@@ -180,14 +180,14 @@ static relation *make_relation(short_table *table)
     return made;
 }
 
-/* ---- the words around the table ---- */
+/* ---- the text before and after the table ---- */
 
-/* What was computed, how and where: what the figures below depend on. */
+/* Prints the convention, the numbers of kernels, shapes and cases, and the machine. */
 static void print_head(const run_view *view, const run_answer *answer, const output_file *out)
 {
     const char *vm = machine_fact_value(&view->machine, "hypervisor");
     text_buffer line = {0};
-    /* The columns of one state stand together. */
+    /* Columns of the same cache state and threads are adjacent. */
     const bool states = answer->column_count && is_other_state(answer, answer->column_count - 1);
     clean_format(&line, FORM_LINE, "%s %s", operations[view_operation(view)]->title,
                  dtype_name(answer->dtype));
@@ -201,7 +201,7 @@ static void print_head(const run_view *view, const run_answer *answer, const out
     }
     if (answer->isa[0])
         clean_format(&line, FORM_LINE, ", %s unless the name says otherwise", answer->isa);
-    size_t kernels = 0; /* that ran */
+    size_t kernels = 0; /* number that ran */
     for (size_t i = 0; i < answer->count; i++)
         kernels += answer->rows[i].all->judged > 0 || answer->rows[i].at_key;
     clean_format(&line, FORM_LINE,
@@ -215,7 +215,7 @@ static void print_head(const run_view *view, const run_answer *answer, const out
     text_free(&line);
 }
 
-/* What the table rests on. It has one type, while the counts have all. */
+/* Prints the numbers of cases, which include all types, and the types that the table does not show. */
 static void print_coverage(const run_view *view, ln_type shown, const output_file *out)
 {
     text_buffer line = {0};
@@ -236,7 +236,7 @@ static void print_coverage(const run_view *view, ln_type shown, const output_fil
     text_free(&line);
 }
 
-/* What the columns that are shown mean. */
+/* Adds the meanings of the columns that are shown. */
 static void add_legend(const short_table *table, const relation *shown, text_buffer *lines)
 {
     const run_answer *answer = table->answer;
@@ -287,7 +287,7 @@ static void add_legend(const short_table *table, const relation *shown, text_buf
                         "the same call only (run).\n");
 }
 
-/* The author of a plugin has to act on it: what is wrong in full, and what the words mean. */
+/* Adds a kernel's first fault; for a plugin, whose author can correct it, with its full text and the page to read. */
 static void add_fault(const answer_row *row, const char *name, const stored_case *fault,
                       const char *again, text_buffer *out)
 {
@@ -306,7 +306,7 @@ static void add_fault(const answer_row *row, const char *name, const stored_case
         text_add(out, "  What the words mean, and where to look: docs/conformance.md\n");
 }
 
-/* A plugin that does not fail; a check mark would say that it keeps its digits on all rows but edge cases. */
+/* Adds a plugin that passes. The check mark means that it loses digits at most in edge cases. */
 static void add_pass(const run_answer *answer, const answer_row *row, text_buffer *out)
 {
     char number[ERROR_WORDS];
@@ -337,7 +337,7 @@ static void add_pass(const run_answer *answer, const answer_row *row, text_buffe
     text_add(out, "\n");
 }
 
-/* What became of each kernel that failed, and of each plugin. */
+/* Adds the fault of each failing kernel, and a line for each plugin that passes. */
 static void add_faults(const run_answer *answer, const result_look *look, text_buffer *out)
 {
     size_t kernels = 0, more = 0;
@@ -362,7 +362,7 @@ static void add_faults(const run_answer *answer, const result_look *look, text_b
         clean_format(out, FORM_LINE, "✗ and %zu kernels more: --all\n", more);
 }
 
-/* A line for each kernel that slows others down, and for each reason for which kernels did not run at all. */
+/* Adds a line for each kernel that slows others down, and for each reason why kernels did not run at all. */
 static void add_obstacles(const run_answer *answer, text_buffer *out)
 {
     const run_view *view = answer->view;
@@ -383,12 +383,12 @@ static void add_obstacles(const run_answer *answer, text_buffer *out)
     stored_table_free(&lines);
 }
 
-/* Of the speeds of a table as wide as it takes, however narrow the terminal is. Where it is too noisy to say who is fastest, narrow
- * intervals are no comfort. */
+/* Adds the uncertainty of all speeds of the short table, also of columns that the terminal has no room for. Does not
+ * call the noise small if speeds are too noisy to say which kernel is fastest. */
 static void add_noise(const short_table *table, text_buffer *out)
 {
     size_t speeds = 0, wide = 0;
-    double widest = 0; /* half an interval, as a share of the speed */
+    double widest = 0; /* half an interval / the speed */
     for (size_t i = 0; i < table->row_count; i++)
         for (size_t j = 0; j < table->shape_count; j++) {
             const speed_figures *cell = &table->rows[i]->cells[table->shapes[j]];
@@ -417,7 +417,7 @@ void result_noise(const run_answer *answer, text_buffer *out)
     free(table.rows);
 }
 
-/* The table of one operation, the answer in sentences, and what went wrong. */
+/* Prints the table of one operation, the answer in sentences, and the failures. */
 static void print_text(const run_view *view, const output_file *out, const result_look *look)
 {
     run_answer answer;
@@ -453,7 +453,7 @@ static void print_text(const run_view *view, const output_file *out, const resul
     answer_free(&answer);
 }
 
-/* A table an operation: kernels of two are not ranked together. */
+/* Prints one table for each operation, since kernels are ranked within an operation only. */
 void result_table_print(const run_view *view, const output_file *out, const result_look *look)
 {
     text_buffer lines = {0};

@@ -1,4 +1,4 @@
-/* How each chart gets its tables and drawings. */
+/* Writes the tables of charts and runs gnuplot on them. */
 #include "base/program.h"
 #include "show/charts/chart.h"
 #include "base/text.h"
@@ -8,14 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* One drawing under way; several may be. The strings are the caller's. */
+/* One of several drawings in progress. The caller owns the strings. */
 typedef struct gnuplot_job {
-    const char *stem, *script, *format; /* script: without its .gp */
-    const char *folder;                 /* that has data/STEM*.tsv; STEM.FORMAT is made there */
-    char note[256];                     /* one line, unless it is done */
+    const char *stem, *script, *format; /* script: without .gp */
+    const char *folder;                 /* has data/STEM*.tsv; receives STEM.FORMAT */
+    char note[256];                     /* one line that says why it failed, or "" */
     program_result result;
-    bool begun;         /* the drawing is */
-    whole_file drawing; /* gnuplot writes to `part`, which becomes it when it is whole */
+    bool begun;         /* gnuplot was started */
+    whole_file drawing; /* gnuplot writes `part`, which is renamed when it is complete */
     const char *part;
     const char *arguments[8];
     program run;
@@ -31,7 +31,7 @@ void report_path(char path[512], const char *directory, const char *name, const 
 
 /* ---- the tables of a chart ---- */
 
-/* "NaN" for what is not finite; of a text nothing is left that gnuplot, TSV or XML could take for syntax. */
+/* Adds a cell: "NaN" for a number that is not finite; a text without the syntax of gnuplot, TSV and XML. */
 static void add_cell(const stored_cell *cell, text_buffer *out)
 {
     if (cell->kind == CELL_TEXT)
@@ -44,7 +44,7 @@ static void add_cell(const stored_cell *cell, text_buffer *out)
         text_number(out, cell->real);
 }
 
-/* data/STEM.tsv of the table chart, data/STEM_more.tsv of chart_more. */
+/* Writes the table chart as data/STEM.tsv, or chart_more as data/STEM_more.tsv. */
 static void save_table(const stored_table *table, const char *name, const report_chart *chart,
                        const char *directory)
 {
@@ -71,7 +71,7 @@ void chart_prepare(result_store *store, const chart_kind *kind, const char *mark
     snprintf(chart->title, sizeof chart->title, "%s", kind->title);
     store_scratch_begin(store);
     store_script(store, kind->sql);
-    /* The settings that have a place of their own in the chart, unless there is nothing to draw. */
+    /* Read the settings that the chart shows outside its axes, unless there is nothing to draw. */
     stored_table own = store_ask(
         store,
         "SELECT coalesce((SELECT text FROM chart_settings WHERE key = 'title'), ?1) AS title, "
@@ -110,11 +110,11 @@ void chart_prepare(result_store *store, const chart_kind *kind, const char *mark
 
 /* ---- drawing ---- */
 
-/* A chart takes half a second. */
+/* A limit for one drawing, which usually takes half a second. */
 static const double most_seconds = 60;
 
-/* gnuplot's tooltips are event handlers for a script that it would fetch; as <title> elements they
- * need none: a drawing's lines with a handler become "<g><title>TEXT</title>". */
+/* Replaces gnuplot's tooltips, which are event handlers of a script to download, by <title> elements: lines of a
+ * drawing with a handler become "<g><title>TEXT</title>". */
 static void title_tips(const char *path)
 {
     static const char mark[] = "<g onmousemove=\"gnuplot_svg.showHypertext(evt,'";
@@ -142,7 +142,7 @@ static void title_tips(const char *path)
     text_free(&out);
 }
 
-/* Whether the file ends as its format does. */
+/* Returns whether the file ends as its format requires. */
 static bool is_whole(const char *path, const char *format)
 {
     char tail[32];
@@ -156,7 +156,7 @@ static bool is_whole(const char *path, const char *format)
     return memmem(tail, length, end, strlen(end));
 }
 
-/* Names reach gnuplot as arguments and TSV, never as text of a script; -d keeps start-up files out. */
+/* Starts gnuplot. Names are passed as arguments and TSV, never as script text; -d ignores start-up files. */
 static void gnuplot_start(gnuplot_job *job, arena *memory)
 {
     char plots[1024];
@@ -183,7 +183,7 @@ static void gnuplot_start(gnuplot_job *job, arena *memory)
     program_start(&job->run);
 }
 
-/* The drawing gets its name only when it is whole; else nothing is left of it. */
+/* Waits for gnuplot. A complete drawing gets its name; otherwise all of it is removed. */
 static program_result gnuplot_end(gnuplot_job *job)
 {
     if (!job->begun)
@@ -212,8 +212,8 @@ static program_result gnuplot_end(gnuplot_job *job)
 enum { FORMATS = 3 };
 static const char *const formats[FORMATS] = {".svg", ".png", ".pdf"};
 
-/* As many drawings at once as there are processors, begun in order. Where gnuplot is missing, or
- * hangs, the rest is not tried. */
+/* Runs as many drawings at a time as there are processors, in order. If gnuplot is missing or hangs, the remaining
+ * drawings are not tried. */
 static void run_jobs(gnuplot_job *jobs, size_t count, arena *memory)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -233,7 +233,7 @@ static void run_jobs(gnuplot_job *jobs, size_t count, arena *memory)
     }
 }
 
-/* A chart is there when all of its formats are, the first so many; else its reason says what went wrong. */
+/* Draws the first `format_count` formats of each chart; a chart without one of them gets a reason. */
 static void draw_formats(report_chart *charts, size_t count, size_t format_count,
                          const char *folder)
 {
@@ -264,7 +264,7 @@ void charts_draw(report_chart *charts, size_t count, const char *folder)
     draw_formats(charts, count, FORMATS, folder);
     if (interrupted())
         die(EXIT_CODE_INTERRUPTED, "interrupted: lnbench report draws what is stored");
-    /* Drawings of an earlier report, and the rest of those that failed. */
+    /* Remove the drawings of an earlier report, and what failed drawings left. */
     for (size_t i = 0; i < chart_count; i++)
         for (int type = LN_F32 - 1; type <= LN_F16; type++) {
             char stem[STEM_LENGTH], path[512];
@@ -280,7 +280,7 @@ void charts_draw(report_chart *charts, size_t count, const char *folder)
         }
 }
 
-enum { ALONE = 2 }; /* of the formats */
+enum { ALONE = 2 }; /* the number of formats */
 
 static const chart_kind *kind_named(const char *name)
 {
@@ -305,7 +305,7 @@ void charts_draw_alone(result_store *store, const char *name, size_t count, cons
         chart_prepare(store, kind, mark, "", directory, &charts[i]);
         if (charts[i].reason[0])
             die(EXIT_CODE_ENVIRONMENT, "%s", charts[i].reason);
-        for (size_t f = 0; f < ALONE; f++) { /* of earlier tables */
+        for (size_t f = 0; f < ALONE; f++) { /* remove those of earlier tables */
             report_path(path, directory, charts[i].stem, formats[f]);
             unlink(path);
         }

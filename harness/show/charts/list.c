@@ -1,4 +1,4 @@
-/* The list of charts, plots/charts.def, with their queries. */
+/* The list of charts in plots/charts.def, with their queries. */
 #include "charts_sql.h" /* the scripts of plots/, as bytes */
 #include "show/charts/chart.h"
 
