@@ -1,8 +1,8 @@
-/* The candidates, the loop over them, the answer, and the one more row that would tell apart those that are
- * left.
+/* The candidates, the loop over them, the answer, and one more row (the probe) that would distinguish the remaining
+ * candidates.
  *
- * Rows of +-s in turn have the biased variance s^2 exactly (odd rows, with a 0 at their end, s^2 (N - 1) /
- * N), so a power of two s near an eps, or near its root, is where places and sizes of eps show. */
+ * A probe row alternates between s and -s. Its biased variance is exactly s^2 (s^2 (N - 1) / N in odd rows, which end
+ * with 0), so a power of two s near an eps or near its root shows the place and the size of eps. */
 #include "judge/fingerprint/fingerprint.h"
 #include "base/arena.h"
 #include "base/die.h"
@@ -13,14 +13,14 @@
 #include "judge/judging.h"
 #include <stdio.h>
 
-/* What was rounded into a number, or printed as it. */
+/* An interval: of the numbers that are rounded to, or printed as, an element of y, or of the possible eps. */
 typedef struct range {
     double low, high;
 } range;
 
 static const range everything = {-INFINITY, INFINITY}, nothing = {1, -1};
 
-/* More groups than two axes of a tensor in memory have divisors. RANK_ALONE: of x without the residual. */
+/* REDUCTIONS_MOST exceeds the number of divisors of two axes. RANK_ALONE is for x without the residual. */
 enum {
     REDUCTIONS_MOST = 2048,
     SPLIT_AXES = FINGERPRINT_AXES + 1,
@@ -31,60 +31,60 @@ enum {
     PLACES = 3, /* LN_EPS_VAR, _STD, _QUOTIENT, less 1 */
 };
 
-/* What is normalised together. Group g has the elements outer[g] + inner[i]. */
+/* The groups of elements that are normalised together. Group g has the elements outer[g] + inner[i]. */
 typedef struct reduction {
     size_t *outer, *inner, groups, length;
     const char *words; /* "" for the last axis */
     int rank;
-    bool last, single; /* the last axis; one axis */
+    bool last, single; /* over only the last axis; over only one axis */
 } reduction;
 
-/* What is normalised: x, or what is made of it. */
+/* The kinds of values that are normalised: x, or values computed from it. */
 typedef enum source_kind {
     SOURCE_PLAIN,   /* x, or its sum with the residual, in x's type */
-    SOURCE_AS_F32,  /* x in fewer bits than it was kept in, as under autocast */
+    SOURCE_AS_F32,  /* x rounded to a shorter type, as under autocast */
     SOURCE_AS_BF16, /* likewise */
     SOURCE_AS_F16,
-    SOURCE_UNROUNDED, /* the sum as it is; in f32 and f64 that is one rounding among others */
-    SOURCE_SQUARES,   /* the rounded sum, under the root of the sum as it is */
+    SOURCE_UNROUNDED, /* the sum, not rounded to x's 16-bit type */
+    SOURCE_SQUARES,   /* the rounded sum, divided by the root of the unrounded one */
     SOURCE_ALONE,     /* x without the residual */
     SOURCES,
 } source_kind;
 
 typedef struct source {
-    double *values;        /* what is normalised */
-    const double *squares; /* where the root is that of other values; else NULL */
-    ln_rms_sum sum;        /* how it was added up */
+    double *values;        /* the values that are normalised */
+    const double *squares; /* the values of which the root is taken; NULL: `values` */
+    ln_rms_sum sum;        /* the rounding of x + residual */
     bool shortened;        /* rounded to a shorter type first */
     const char *words;
     int rank;
 } source;
 
-/* How gamma and beta were used: parameter e / stride % extent belongs to element e. */
+/* A use of gamma and beta: parameter e / stride % extent belongs to element e. */
 typedef struct affine {
     affine_use use;
-    double *gamma, *beta; /* what multiplies xhat, and what is added */
+    double *gamma, *beta; /* the factors of xhat, and the summands */
     size_t stride, extent;
-    int axis; /* along which they lie, from the front; -1: along the last ones */
-    bool trivial;
+    int axis;     /* the axis of the parameters, from the front; -1: the last ones */
+    bool trivial; /* all factors are 1 and all summands are 0 */
 } affine;
 
-/* Candidates that differ in divisor (or rounding of the root) and eps alone. */
+/* Candidates that differ only in divisor (or rounding of the root) and eps. */
 typedef struct family {
     ln_operation kind;
     const affine *with;
-    bool casts; /* xhat is rounded... */
+    bool casts; /* xhat is rounded to `cast` */
     ln_type cast;
-    ln_type root; /* RMSNorm: eps[1] is of a root rounded to this type */
-    /* By divisor N, N - 1 (RMSNorm: root exact, rounded) and place of eps; empty: dead. */
+    ln_type root; /* RMSNorm: the type to which the root is rounded in eps[1] */
+    /* The possible eps for the divisors N, N - 1 (RMSNorm: root exact, rounded) and each place; empty: excluded. */
     range eps[2][PLACES];
-    bool whole; /* not divided at all: KIND_CENTRED, KIND_COPIED */
-    bool alive;
+    bool whole;             /* KIND_CENTRED or KIND_COPIED, without any division, is not excluded */
+    bool alive;             /* some candidate is not excluded */
     ln_type out;            /* the type of y */
-    double bits, most_bits; /* of 16 bits: hold_step() */
+    double bits, most_bits; /* of 16-bit rows: check_step() */
 } family;
 
-/* The search: everything that may be combined, and what it is held against. */
+/* The state of the search: all parts that may be combined, and the y that they must explain. */
 typedef struct search {
     const fingerprint_input *input;
     fingerprint_found *found;
@@ -95,25 +95,25 @@ typedef struct search {
     affine affines[AFFINES_MOST];
     size_t reduction_count, source_count, affine_count;
     ln_type out, sums; /* the types that y was really rounded to, and of sums */
-    bool coarse;       /* each step may be rounded to a 16-bit type... */
-    ln_type step;      /* ...this one */
-    range *y;          /* what may have been rounded to each element, or printed as it */
+    bool coarse;       /* each step may be rounded to the 16-bit type `step` */
+    ln_type step;
+    range *y; /* the numbers that may have been rounded to each element, or printed as it */
     ln_reference *reference;
-    double *typed, *rounded, *values, *z; /* a row each */
+    double *typed, *rounded, *values, *z; /* one row each */
     family families[2][FAMILIES_MOST];
     size_t counts[2];
-    size_t told[2]; /* rows of the last axis, by operation */
-    double once;    /* bits that tell against rounding each step: hold_step() */
+    size_t usable[2]; /* usable rows of the last axis, by operation */
+    double once;      /* bits of evidence against rounding each step: check_step() */
 } search;
 
-/* ---- over what is normalised ---- */
+/* ---- the axes that are normalised over ---- */
 
 typedef struct axes {
     size_t count, extent[SPLIT_AXES], stride[SPLIT_AXES];
     bool over[SPLIT_AXES];
 } axes;
 
-/* The offsets of every place in the axes that are, or are not, normalised over. */
+/* Returns the offset of every position in the axes that are (over), or are not, normalised over. */
 static size_t *offsets_of(arena *memory, const axes *all, bool over, size_t *count)
 {
     *count = 1;
@@ -132,7 +132,7 @@ static size_t *offsets_of(arena *memory, const axes *all, bool over, size_t *cou
     return made;
 }
 
-/* Left out where it has the places of one of the reductions before it. */
+/* Adds a reduction, unless an earlier one has the same groups. */
 static void add_reduction(search *own, const axes *all, int rank, const char *words)
 {
     reduction one = {.rank = rank, .words = words, .last = own->reduction_count == 0};
@@ -155,8 +155,8 @@ static void add_reduction(search *own, const axes *all, int rank, const char *wo
         own->reductions[own->reduction_count++] = one;
 }
 
-/* Every divisor of the channels of axis c as the number of groups, which are normalised over together with the
- * other axes from `first` on. */
+/* Adds group norms: the channels of axis c in every possible number of groups, each of which is normalised together
+ * with the other axes from `first` on. */
 static void add_groups(search *own, const axes *whole, size_t c, size_t first)
 {
     const size_t channels = whole->extent[c], last = whole->count;
@@ -178,8 +178,8 @@ static void add_groups(search *own, const axes *whole, size_t c, size_t first)
     }
 }
 
-/* The last axis, then every run of neighbouring axes, then all axes but such a run, short runs first and the
- * last ones before others; then groups of channels. */
+/* Adds every run of neighbouring axes, then all axes but such a run, short runs first and the last axes before others;
+ * then groups of channels. The first reduction is over the last axis. */
 static void add_reductions(search *own)
 {
     arena *memory = &own->memory;
@@ -220,7 +220,7 @@ static void add_reductions(search *own)
     add_groups(own, &whole, end, 1);
 }
 
-/* ---- what is normalised ---- */
+/* ---- the values that are normalised ---- */
 
 static bool same_values(const double *a, const double *b, size_t count)
 {
@@ -230,13 +230,13 @@ static bool same_values(const double *a, const double *b, size_t count)
     return true;
 }
 
-/* All that there may be; of two with the same values the first. */
+/* Adds all possible sources; if two have the same values, only the first. */
 static void add_sources(search *own)
 {
     static const struct {
         const char *words;
         int rank;
-        ln_type type; /* that x is rounded to */
+        ln_type type; /* x is rounded to it */
         ln_rms_sum sum;
     } kinds[SOURCES] = {[SOURCE_PLAIN] = {.words = ""},
                         [SOURCE_AS_F32] = {"x rounded to f32 first", 20, LN_F32, 0},
@@ -289,8 +289,7 @@ affine_pair affine_used(affine_use use, double gamma, double beta)
     }
 }
 
-/* Left out where one before it has the same factors at the same places; where all are alike the places do not
- * matter. */
+/* Adds a use of gamma and beta, unless an earlier one has the same factors at the same positions, or is as trivial. */
 static void add_affine(search *own, affine_use use, size_t stride, int axis)
 {
     const fingerprint_input *input = own->input;
@@ -321,7 +320,7 @@ static void add_affine(search *own, affine_use use, size_t stride, int axis)
     own->affine_count++;
 }
 
-/* Whether parameters lie along an axis; -1: along the last axes, as many as there are. */
+/* Returns whether an axis has as many elements as there are parameters; -1: whether the last axes together have. */
 static bool lie_along(const fingerprint_input *input, int axis)
 {
     size_t tail = 1, before = input->dimensions;
@@ -332,7 +331,7 @@ static bool lie_along(const fingerprint_input *input, int axis)
     return input->parameters <= 1 || tail == input->parameters;
 }
 
-/* Along the last axes, then along one of the others. */
+/* Adds all uses of gamma and beta: along the last axes, then along each axis. */
 static void add_affines(search *own)
 {
 #define NEEDS_OF(use, needs, factor, summand, words) [use] = needs,
@@ -346,7 +345,7 @@ static void add_affines(search *own)
         for (int use = 0; use < USES_TRIED; use++)
             if (use == USE_NONE ? axis < 0
                                 : lie_along(input, axis) && there && (needs[use] & ~there) == 0 &&
-                                      /* in f32 and f64 that is one rounding among others */
+                                      /* in f32 and f64 the row's limits include this rounding */
                                       (use != USE_OFFSET_ROUNDED || dtype_size(input->param) == 2))
                 add_affine(own, (affine_use)use, stride, axis);
     }
@@ -354,48 +353,48 @@ static void add_affines(search *own)
 
 /* ---- a row ---- */
 
-/* A row's exact answer, from one pass of the certified reference, from which every candidate's follows; and
- * what sums may be off: the judge's limits of mean and rstd (judge.h), of the row without eps. */
+/* The exact answer of a row, from one pass of the certified reference, from which the result of each candidate follows;
+ * and the possible errors of its sums: the judge's limits of mean and rstd (judge.h) for the row without eps. */
 typedef struct exact_row {
-    const range *y; /* of the whole tensor: of element i that at outer + inner[i] */
+    const range *y; /* of the whole tensor: y[outer + inner[i]] belongs to element i */
     const size_t *inner;
     size_t outer, length;
-    bool tells;                 /* false: sums may be off by everything, or the row is not finite */
-    bool undefined;             /* 0 / 0, and every way to compute it says so */
-    bool has_nan, has_infinity; /* among what is normalised */
-    bool constant;              /* all elements became one by rounding */
-    double *z; /* (x - mean) / std with the divisor N and no eps; of RMSNorm x / root; x where it is
-                    * not finite */
+    bool usable;                /* all elements are finite, and its sums have correct digits */
+    bool undefined;             /* 0 / 0, and every algorithm computes NaN */
+    bool has_nan, has_infinity; /* among the normalised values */
+    bool constant;              /* rounding made all elements equal */
+    double
+        *z; /* (x - mean) / std with the divisor N and no eps; RMSNorm: x / root; x itself in a row
+                    * that is not finite */
     double square; /* the variance, or the mean square */
-    double lost;   /* what sums may be off it */
-    double shift;  /* what each z may be off alike: the mean, and roundings of x and mean */
-    double unit;   /* of roundings behind the sums... */
-    double tiny;   /* ...and what they lose of numbers below the normal ones */
+    double lost;   /* the largest error of `square` */
+    double shift;  /* the largest error of z from the mean and from roundings of x and mean */
+    double unit;   /* the unit roundoff after the sums... */
+    double tiny;   /* ...and the largest error of subnormal results there */
 } exact_row;
 
-/* What a rounding to f16 may be off a number below its normal ones. */
+/* The largest error of rounding a subnormal number to f16. */
 #define F16_LOST 0x1p-25
 
-/* Adds to what a row may be off: where each step is rounded, where x was printed, and where the root is that of
- * other values. */
+/* Increases the errors of a row in which each step is rounded, x was printed, or the root is that of other values. */
 static void widen_row(const search *own, bool centred, double h, const source *from,
                       const ln_row_facts *facts, exact_row *row)
 {
     const double n = (double)row->length, reach = centred ? facts->max_dev : facts->max_abs;
     const double std = sqrt(row->square);
-    /* A mean that is off by d adds d^2 to the variance; below the normal numbers every deviation is off by what
-     * they lose, and so is the mean. A square beyond f16 is infinite: the row tells nothing. */
+    /* An error d of the mean adds d^2 to the variance. Underflow in f16 adds F16_LOST to the mean and each deviation. A
+     * square that overflows in f16 is infinite: the row is not usable. */
     if (own->coarse) {
         double off = 2 * unit_roundoff(own->step) * (centred ? fabs(facts->mean) : 0);
         row->lost += off * off;
-        row->tells = own->step != LN_F16 || reach * reach < 0x1p15;
+        row->usable = own->step != LN_F16 || reach * reach < 0x1p15;
     }
     if (own->coarse && own->step == LN_F16) {
         row->shift += 2 * F16_LOST / std;
         row->lost += 4 * std * F16_LOST + 4 * F16_LOST * F16_LOST;
     }
-    /* x known to +-h: a deviation x_i - mean moves by 2 h (N - 1) / N at most, the root of the mean square of
-     * centred numbers by h, and so does that of numbers that are not centred. */
+    /* x is known to +-h: this changes a deviation x_i - mean by at most 2 h (N - 1) / N, and the root of the mean
+     * square, of centred or other numbers, by at most h. */
     if (h > 0) {
         row->shift += (centred ? 2 * h * (n - 1) / n : h) / std;
         row->lost += 2 * std * h + h * h;
@@ -423,7 +422,7 @@ static void make_row(search *own, ln_operation kind, const reduction *over, cons
     ln_reference_result result = {.rounded = own->rounded, .exact = own->z};
     const ln_row_facts *facts = &result.facts;
     row_limits limits;
-    ln_type type = LN_F32; /* that holds all elements */
+    ln_type type = LN_F32; /* holds all elements exactly */
     *row = (exact_row){.y = own->y,
                        .inner = over->inner,
                        .outer = over->outer[group],
@@ -458,7 +457,7 @@ static void make_row(search *own, ln_operation kind, const reduction *over, cons
     const double mean_off = centred ? poorest.statistics[ROLE_MEAN] : 0;
     const double rho =
         poorest.statistics[ROLE_RSTD] + (own->coarse ? 4 * unit_roundoff(own->step) : 0);
-    /* Half a unit of the last digit of x and what reading it back rounds; with a residual the same again. */
+    /* The error of a printed x: half a unit of the last digit, twice with a residual, and the rounding of reading. */
     const double h = input->x_digits == FINGERPRINT_EXACT
                          ? 0
                          : 0.5 * pow(10, -input->x_digits) * (input->residual ? 2 : 1) +
@@ -466,15 +465,16 @@ static void make_row(search *own, ln_operation kind, const reduction *over, cons
     row->undefined = limits.textbook.undefined && h == 0;
     row->square = facts->var;
     row->constant = facts->var == 0 && from->shortened;
-    row->tiny = own->sums == LN_F64 ? 0x1p-1020 : 0x1p-124; /* what may be flushed, four times */
+    row->tiny = own->sums == LN_F64 ? 0x1p-1020 : 0x1p-124; /* four flushed numbers */
     row->unit = unit_roundoff(own->coarse ? own->step : own->sums);
     if (own->coarse && own->step == LN_F16) {
         row->tiny = 5 * F16_LOST;
-        row->lost = row->undefined ? 0x1p-15 : row->tiny; /* the inverse of less is infinite */
+        row->lost =
+            row->undefined ? 0x1p-15 : row->tiny; /* a smaller eps has an infinite inverse */
     }
-    /* Beyond 1/2 hardly a digit of the root is known. */
-    row->tells = facts->var > 0 && rho < 0.5 && isfinite(mean_off);
-    if (!row->tells)
+    /* With rho >= 1/2 the root has no certain digit. */
+    row->usable = facts->var > 0 && rho < 0.5 && isfinite(mean_off);
+    if (!row->usable)
         return;
     const double mean = centred ? fabs(facts->mean) : 0;
     const double reach = centred ? facts->max_dev : facts->max_abs;
@@ -483,33 +483,31 @@ static void make_row(search *own, ln_operation kind, const reduction *over, cons
     widen_row(own, centred, h, from, facts, row);
 }
 
-/* ---- a row against the candidates ---- */
+/* ---- comparison of a row with the candidates ---- */
 
-/* What a row says of its factor, and so of eps.
+/* The interval of eps that follows from a row.
  *
- * Let z_i = (x_i - mean) / std be the row without eps and with the divisor N (of RMSNorm x_i / root), V =
- * std^2. Whatever is computed is
+ * Let z_i = (x_i - mean) / std be the row without eps and with the divisor N (RMSNorm: x_i / root), V =
+ * std^2. Every candidate computes
  *
- *     xhat_i = z_i s + t,    y_i = gamma_i xhat_i + beta_i,    s = std / (what is divided by),
+ *     xhat_i = z_i s + t,    y_i = gamma_i xhat_i + beta_i,    s = std / divisor,
  *
- * with one s a row and |t| <= shift s: the mean that was found is off by no more (judge/layernorm.c), and six
- * roundings of numbers of at most |mean| + max |x - mean| stand before the factor. What was rounded to y_i
- * lies between the middles to its neighbours in its type (or its digits); five roundings (u each) of
- * numbers of at most |y_i| + 2 |beta_i| lie between that and gamma_i xhat_i + beta_i;
- * where xhat is rounded, an element tells which numbers of the type it may be, and so what was rounded to
- * them. So each element gives L_i <= xhat_i <= U_i, and with z_i +- shift an interval of s: the row's is
- * their intersection.
+ * with one s for the row and |t| <= shift s: `shift` covers the error of the mean (judge/layernorm.c) and six
+ * roundings of numbers of at most |mean| + max |x - mean| before the factor. The number that was rounded to y_i
+ * lies within half a unit of y_i in its type (or its digits), and differs from gamma_i xhat_i + beta_i by five
+ * roundings (u each) of numbers of at most |y_i| + 2 |beta_i|. If xhat is rounded, the interval of xhat is
+ * extended to all numbers that round into it. So each element gives L_i <= xhat_i <= U_i, and with z_i +- shift
+ * an interval of s; the row's interval is their intersection.
  *
- * The variance that was found, V' N / (N - ddof), lies within `lost` of V, and what is divided by within
- * 12 u of
+ * The computed variance V' is within `lost` of V, and the divisor within 12 u of
  *     sqrt(V' N / (N - ddof) + eps)       eps in the variance
- *     sqrt(V' N / (N - ddof)) + eps       on the std.
- * Solved for eps, the ends of s and of V' give an interval of eps, which every row narrows. With eps on the
- * quotient s is as without, and eps is t: what is left of L_i and U_i. What computed y lies in all of
- * these intervals; a candidate is excluded where one is empty. */
+ *     sqrt(V' N / (N - ddof)) + eps       eps on the std.
+ * Solved for eps, the ends of s and of V' give an interval of eps, and the intervals of all rows are intersected. With
+ * eps on the quotient s is that without eps, and t = eps is bounded by L_i and U_i. The function that computed y has
+ * its eps in all of these intervals; a candidate is excluded if they have no common point. */
 
-/* Nobody's eps is as large. With a larger one a norm of small numbers would be what no norm is, and with a
- * single beta one on the quotient what beta is. */
+/* No usual eps is as large. With a larger one, functions that are no norms would be explained as norms of small
+ * numbers, and a single beta as an eps on the quotient. */
 #define EPS_MOST 0x1p-6
 
 static void narrow(range *one, double low, double high)
@@ -538,7 +536,7 @@ static range rounded_from(ln_type type, double value)
     return value < 0 ? (range){value - out, value + in} : (range){value - in, value + out};
 }
 
-/* The least number of a type that is not below `value`. */
+/* Returns the smallest number of a type that is at least `value`. */
 static double number_from(ln_type type, double value)
 {
     type_format format = format_of(type);
@@ -549,7 +547,7 @@ static double number_from(ln_type type, double value)
     return rounded + ulp_in(format, rounded < 0 ? nextafter(size, 0) : size);
 }
 
-/* What may have been rounded to some number of the type within `one`. */
+/* Returns the interval of the numbers that are rounded to a number of the type within `one`. */
 static range before_rounding(ln_type type, range one)
 {
     double low = number_from(type, one.low), high = -number_from(type, -one.high);
@@ -558,10 +556,11 @@ static range before_rounding(ln_type type, range one)
     return (range){rounded_from(type, low).low, rounded_from(type, high).high};
 }
 
-/* How unlikely the factor of a row is where statistics were rounded to 16 bits, in bits: they would leave it
- * anywhere within a unit roundoff or more, and it lies within `width`, where neither its divisor nor the
- * inverse or the square of that is a number of the type. Of all rows but one, whose factor gives the eps. */
-static void hold_step(family *one, const exact_row *row, range s, double slack)
+/* Adds the evidence of a row, in bits, against statistics that are rounded to 16 bits. There is some if neither the
+ * divisor nor its inverse nor its square can be a number of the type: such statistics would have errors of a unit
+ * roundoff, and the factor agrees to within `width`. (add_family() does not count the row with the most bits, since
+ * eps may be adapted to it.) */
+static void check_step(family *one, const exact_row *row, range s, double slack)
 {
     double std = sqrt(row->square), width = row->lost / row->square + 2 * slack;
     const range root = {std / s.high, std / s.low};
@@ -598,9 +597,9 @@ static void narrow_eps(family *one, const exact_row *row, range s, double slack)
     }
 }
 
-/* Beside a NaN all of a group is NaN. Beside an infinity nothing that its mean is taken from is a number; what
- * is divided by its root mean square is 0. x as it is stays so, however it was rounded. */
-static void hold_not_finite(family *one, const exact_row *row)
+/* Checks a row with a NaN or an infinity. With a NaN all results are NaN. With an infinity LayerNorm gives no finite
+ * number, and RMSNorm gives xhat = 0 for the finite elements. A copied x keeps its values, except for rounding. */
+static void check_not_finite(family *one, const exact_row *row)
 {
     const affine *with = one->with;
     bool rms = one->kind == LN_OPERATION_RMSNORM, fits = true;
@@ -620,8 +619,8 @@ static void hold_not_finite(family *one, const exact_row *row)
         one->eps[i / PLACES][i % PLACES] = nothing;
 }
 
-/* A row of 0 / 0: NaN without an eps under the root, or with one that rounding loses; a number with one. */
-static void hold_undefined(family *one, const exact_row *row)
+/* Checks a row of 0 / 0: y is NaN if there is no eps under the root or rounding loses it, and else a number. */
+static void check_undefined(family *one, const exact_row *row)
 {
     size_t nans = 0;
     for (size_t i = 0; i < row->length; i++)
@@ -638,8 +637,8 @@ static void hold_undefined(family *one, const exact_row *row)
     one->whole = one->whole && number;
 }
 
-/* A row that became constant: xhat must be the same number at all places. */
-static void hold_constant(family *one, const exact_row *row)
+/* Checks a row that rounding made constant: xhat must be the same number in all elements. */
+static void check_constant(family *one, const exact_row *row)
 {
     const affine *with = one->with;
     range all = everything;
@@ -653,8 +652,7 @@ static void hold_constant(family *one, const exact_row *row)
     one->alive = one->alive && !is_empty(&all);
 }
 
-/* What xhat may be at element i: *alive becomes false where it can be nothing. False: the element tells
- * nothing of it. */
+/* Computes the interval of xhat at element i; *alive: some xhat explains y_i. Returns false if there is no interval. */
 static bool xhat_range(const family *one, const exact_row *row, size_t i, range *own, bool *alive)
 {
     const affine *with = one->with;
@@ -680,19 +678,19 @@ static bool xhat_range(const family *one, const exact_row *row, size_t i, range 
     return true;
 }
 
-static void hold_row(family *one, const exact_row *row, double sums)
+static void check_row(family *one, const exact_row *row, double sums)
 {
     range s = {0, INFINITY}, t[2] = {everything, everything}, plain[2];
     const double n = (double)row->length, slack = 12 * sums;
     if (row->has_nan || row->has_infinity)
-        hold_not_finite(one, row);
+        check_not_finite(one, row);
     if (row->undefined)
-        hold_undefined(one, row);
+        check_undefined(one, row);
     if (row->constant)
-        hold_constant(one, row);
-    if (!row->tells)
+        check_constant(one, row);
+    if (!row->usable)
         return;
-    for (int d = 0; d < 2; d++) { /* s without eps, and with what may come of it */
+    for (int d = 0; d < 2; d++) { /* s without eps, with its error */
         const double bessel = d ? n / (n - 1) : 1, least = (row->square - row->lost) * bessel;
         const double most = (row->square + row->lost) * bessel;
         plain[d] = (range){sqrt(row->square / most) * (1 - slack),
@@ -732,7 +730,7 @@ static void hold_row(family *one, const exact_row *row, double sums)
     if (!is_empty(&s)) {
         narrow_eps(one, row, s, slack);
         if (dtype_size(one->out) == 2 && s.low > 0)
-            hold_step(one, row, s, slack);
+            check_step(one, row, s, slack);
     }
     bool any = one->whole;
     for (size_t i = 0; i < 2 * PLACES; i++)
@@ -742,13 +740,12 @@ static void hold_row(family *one, const exact_row *row, double sums)
 
 /* ---- eps ---- */
 
-/* The more usual, the earlier. */
+/* The most usual sizes come first. */
 static const double usual_sizes[] = {1e-5, 1e-6, 1e-12, 1e-3,  1e-8, 0x1p-23, 1e-7,
                                      1e-4, 1e-9, 1e-10, 1e-11, 1e-2, 1e-15};
 enum { usual_count = sizeof usual_sizes / sizeof *usual_sizes };
 
-/* One that is usual, or the decimal with the fewest digits within [low, high], of these the nearest to the
- * middle. */
+/* Returns a usual eps within [low, high], or else the decimal with the fewest digits there, nearest to the middle. */
 static double usual_eps(double low, double high)
 {
     for (size_t i = 0; i < usual_count; i++)
@@ -773,7 +770,7 @@ static double usual_eps(double low, double high)
     return middle;
 }
 
-/* Takes the eps that somebody has, if one is in the interval: of presets that of the most usual size. */
+/* Sets the eps to that of a preset of the same convention, if one is in the interval; of several, to the most usual. */
 static bool take_preset(fingerprint_candidate *one)
 {
     size_t count, best = SIZE_MAX;
@@ -793,19 +790,20 @@ static bool take_preset(fingerprint_candidate *one)
     return best < SIZE_MAX;
 }
 
-/* ---- what explains y ---- */
+/* ---- candidates that explain y ---- */
 
+/* A y of so many elements shows where values were rounded, since another place changes a quarter of them. */
 enum { SURE = 64 };
 
-/* Of one function, rounded at other places. */
+/* Returns whether two candidates differ only in the places of rounding. */
 static bool is_same_function(const fingerprint_candidate *a, const fingerprint_candidate *b)
 {
     return a->kind == b->kind && a->family == b->family &&
            a->convention.eps_place == b->convention.eps_place;
 }
 
-/* Rounding each step explains what rounding once does, and more sizes of eps: the same function then has all
- * of them. Where it was rounded is sure from so many elements on: any other place moves a quarter of them. */
+/* Adds a candidate. A function that rounds each step explains every y of the same function rounded once, and more sizes
+ * of eps: these are added to the interval of the candidate that rounds once, if there is one. */
 static void add_candidate(const search *own, const fingerprint_candidate *one)
 {
     fingerprint_found *found = own->found;
@@ -844,7 +842,7 @@ static ln_affine form_of(const fingerprint_input *input, const affine *with)
                                                                         : LN_AFFINE_VECTOR;
 }
 
-/* What no convention says of gamma and beta. */
+/* Describes a use of gamma and beta that is no part of a convention; "": it is part of one. */
 static const char *affine_words(search *own, affine_use use, bool is_scalar, bool rms)
 {
 #define WORDS_OF(use, needs, factor, summand, words) [use] = words,
@@ -860,8 +858,8 @@ static const char *affine_words(search *own, affine_use use, bool is_scalar, boo
     return (use == USE_ALL || use == USE_OFFSET_ROUNDED) && rms && beta ? "beta added" : all[use];
 }
 
-/* Adds a candidate in words, with its rank, in which rank so far counts least, and the number of its function,
- * wherever it was rounded: of the type of y, what is normalised, how gamma and beta are used, and the divisor. */
+/* Adds a candidate with its words, its rank (one->rank so far counts least), and its family: a number made of the type
+ * of y, the reduction, the use of gamma and beta, the operation and the divisor, but not of the places of rounding. */
 static void describe_candidate(search *own, const family *with, const reduction *over,
                                const source *from, fingerprint_candidate *one)
 {
@@ -904,7 +902,7 @@ static void describe_candidate(search *own, const family *with, const reduction 
     add_candidate(own, one);
 }
 
-/* Without what makes no difference to rows of these types. */
+/* Returns a convention with defaults for the choices that make no difference to rows of these types. */
 static ln_convention as_computed(const fingerprint_input *input, ln_convention convention)
 {
     if (convention.operation != LN_OPERATION_RMSNORM)
@@ -919,8 +917,8 @@ static ln_convention as_computed(const fingerprint_input *input, ln_convention c
     return convention;
 }
 
-/* All other presets that the candidate may be: the same, the same to these types, and those of another eps
- * in the interval. */
+/* Lists all other presets that fit a candidate: equal ones, those that are equal for these types, and those with
+ * another eps in the interval. */
 static void add_also(const fingerprint_input *input, fingerprint_candidate *one)
 {
     enum { SAME, AS_COMPUTED, OTHER_EPS, WAYS };
@@ -970,8 +968,8 @@ bool fingerprint_is_among(const fingerprint_input *input, const fingerprint_foun
     return false;
 }
 
-/* What is left of a family behind all rows: a candidate for each divisor and place of eps; and x, centred or as
- * it is, where it was not divided at all. */
+/* Adds the candidates of a family that no row excluded: one for each divisor and place of eps; and x, centred or
+ * copied, if y fits without a division. */
 static void add_family(search *own, const family *with, const reduction *over, const source *from)
 {
     const fingerprint_input *input = own->input;
@@ -1012,7 +1010,8 @@ static void add_family(search *own, const family *with, const reduction *over, c
         describe_candidate(own, with, over, from, &whole);
 }
 
-/* exp and a sum of N numbers: (N + 8) u, and |x - max| u of exp's argument. NaN makes all NaN. */
+/* Adds softmax if it explains y. Its error is (N + 8) u for exp and a sum of N numbers, and |x - max| u for exp's
+ * argument. With a NaN all results are NaN. */
 static void try_softmax(search *own, const reduction *over, const source *from)
 {
     static const affine none = {.use = USE_ALL, .axis = -1};
@@ -1040,7 +1039,7 @@ static void try_softmax(search *own, const reduction *over, const source *from)
 
 /* ---- the loop ---- */
 
-/* All families of what is normalised, over these axes, with every eps. */
+/* Makes all families of a source over these axes, with every eps. */
 static void begin_families(search *own, const reduction *over, const source *from)
 {
     static const ln_type casts[CASTS] = {LN_F32, LN_BF16, LN_F16};
@@ -1058,7 +1057,7 @@ static void begin_families(search *own, const reduction *over, const source *fro
             (layernorm && (from->sum == LN_RMS_SUM_SQUARES || with->use == USE_OFFSET_ROUNDED)))
             continue;
         family *one = &own->families[kind][own->counts[kind]++];
-        /* x itself is the same over any axes. */
+        /* A copy of x does not depend on the axes. */
         *one = (family){.kind = (ln_operation)kind,
                         .with = with,
                         .casts = c > 0,
@@ -1075,7 +1074,7 @@ static void begin_families(search *own, const reduction *over, const source *fro
     }
 }
 
-/* Holds every group against all families that are left. */
+/* Compares every group with all families that are not yet excluded. */
 static void try_reduction(search *own, const reduction *over, const source *from)
 {
     const bool plain = over->last && from == own->sources;
@@ -1095,11 +1094,11 @@ static void try_reduction(search *own, const reduction *over, const source *from
             if (!any)
                 continue;
             make_row(own, (ln_operation)kind, over, from, g, &row);
-            own->told[kind] += plain && row.tells;
+            own->usable[kind] += plain && row.usable;
             for (size_t i = 0; i < own->counts[kind]; i++) {
                 family *one = &own->families[kind][i];
                 if (one->alive)
-                    hold_row(one, &row, unit_roundoff(own->sums));
+                    check_row(one, &row, unit_roundoff(own->sums));
                 left = left || one->alive;
             }
         }
@@ -1112,12 +1111,12 @@ static void try_reduction(search *own, const reduction *over, const source *from
         try_softmax(own, over, from);
 }
 
-/* Steps are rounded to the type of what is normalised; to another one only where nothing else is left. */
+/* Tries all combinations. Steps are rounded to the source's type, and to another one only if nothing else fits. */
 static void try_all(search *own)
 {
     const bool any = own->found->count == 0;
-    const size_t told[2] = {own->told[0], own->told[1]};
-    own->told[0] = own->told[1] = 0;
+    const size_t before[2] = {own->usable[0], own->usable[1]};
+    own->usable[0] = own->usable[1] = 0;
     for (size_t s = 0; s < own->source_count; s++) {
         const source *from = &own->sources[s];
         bool may = !own->coarse || any || from->sum == 0;
@@ -1128,11 +1127,11 @@ static void try_all(search *own)
             try_reduction(own, &own->reductions[r], from);
     }
     for (int kind = 0; kind < 2; kind++)
-        own->told[kind] = told[kind] > own->told[kind] ? told[kind] : own->told[kind];
+        own->usable[kind] = before[kind] > own->usable[kind] ? before[kind] : own->usable[kind];
 }
 
-/* Of an output of one type: once as a row whose output alone is rounded, then as one that rounds each step:
- * where y is of the 16-bit type and its rows do not tell, or where nothing else explains it. */
+/* Finds the candidates for a y of type `out`: first those that round only the output, then those that round each step
+ * to 16 bits. The latter are tried if y has that type and its rows do not exclude it, or if nothing else explains y. */
 static void find_all(search *own, ln_type out)
 {
     enum { SURE_BITS = 24 };
@@ -1163,8 +1162,8 @@ static void find_all(search *own, ln_type out)
 
 /* ---- the answer ---- */
 
-/* Whether every y is a number of the type; *telling: how many of them are no powers of two, which all types
- * have. */
+/* Returns whether every y is a number of the type. *telling: the number of those that are no powers of two (every type
+ * holds these). */
 static bool holds_all(const double *y, size_t count, ln_type type, size_t *telling)
 {
     int exponent;
@@ -1180,9 +1179,9 @@ static bool holds_all(const double *y, size_t count, ln_type type, size_t *telli
     return true;
 }
 
-/* An output may have been rounded to a shorter type than it is kept in. Where too few elements tell which,
- * all types that hold them stay: a longer one goes where that chance is below 2^-48. What was printed is of f32,
- * or, where some y is no printed f32, of f64. */
+/* Finds the types to which y may have been rounded, which may be shorter than the type in which it is stored. A longer
+ * type is excluded if so many elements fit the shorter one by chance with a probability below 2^-48. A printed y is of
+ * type f32, or of f64 if an element is no printed f32. */
 static size_t rounded_types(const fingerprint_input *input, size_t count, ln_type made[4])
 {
     static const ln_type types[] = {LN_BF16, LN_F16, LN_F32, LN_F64};
@@ -1228,7 +1227,7 @@ typedef struct member {
     double eps;
 } member;
 
-/* What a +-scale row comes to: its largest element, less any quotient's eps, and that eps. */
+/* Returns the largest element of a probe row without any eps on the quotient (.low), and that eps (.high). */
 static range answer_of(const member *one, size_t hidden, double scale)
 {
     const ln_convention *convention = &one->own->convention;
@@ -1241,7 +1240,8 @@ static range answer_of(const member *one, size_t hidden, double scale)
     return (range){scale / root, convention->eps_place == LN_EPS_QUOTIENT ? one->eps : 0};
 }
 
-/* How many members there are; those beyond MEMBERS_MOST are not kept, and no pair of theirs is told apart. */
+/* Lists the members and returns their number. Only MEMBERS_MOST are kept; the others count as pairs that the probe does
+ * not separate. */
 static size_t members_of(const fingerprint_found *found, member *all)
 {
     size_t count = 0;
@@ -1259,8 +1259,8 @@ static size_t members_of(const fingerprint_found *found, member *all)
     return count;
 }
 
-/* A pair counts as told apart from eight times what rounding may do: the last one, and that of rstd as all
- * textbook ways have it (judge/layernorm.c). */
+/* Finds the probe that separates most pairs: their results must differ by eight times the error of the last rounding
+ * and of rstd in the textbook algorithms (judge/layernorm.c). */
 static void find_probe(const search *own, fingerprint_found *found)
 {
     const size_t hidden = own->reductions[0].length;
@@ -1271,17 +1271,17 @@ static void find_probe(const search *own, fingerprint_found *found)
     const size_t kept = count < MEMBERS_MOST ? count : MEMBERS_MOST;
     found->pairs = count * (count - 1) / 2;
     for (int i = FIRST_SCALE; hidden > 1 && found->answer == ANSWER_OPEN && i <= LAST_SCALE; i++) {
-        size_t told = 0;
+        size_t separated = 0;
         for (size_t a = 0; a < kept; a++)
             for (size_t b = 0; b < a; b++) {
                 range one = answer_of(&all[a], hidden, ldexp(1, i)),
                       other = answer_of(&all[b], hidden, ldexp(1, i));
-                told += all[a].own->plain && all[b].own->plain &&
-                        (fabs(one.low - other.low) > off * fmax(one.low, other.low) ||
-                         fabs(one.high - other.high) > off);
+                separated += all[a].own->plain && all[b].own->plain &&
+                             (fabs(one.low - other.low) > off * fmax(one.low, other.low) ||
+                              fabs(one.high - other.high) > off);
             }
-        if (told > 0 && told >= best) {
-            best = told;
+        if (separated > 0 && separated >= best) {
+            best = separated;
             found->probe = (float)ldexp(1, i);
         }
     }
@@ -1294,7 +1294,7 @@ static int by_rank(const void *left, const void *right)
     return a->rank != b->rank ? a->rank - b->rank : strcmp(a->words, b->words);
 }
 
-/* Sorts the candidates and says whether they are one function; each with the size of eps, too, to a quarter. */
+/* Sorts the candidates and sets the answer: named if all are one function whose eps is known to within a quarter. */
 static void conclude(search *own)
 {
     fingerprint_found *found = own->found;
@@ -1302,8 +1302,8 @@ static void conclude(search *own)
         bool is_left = found->count == 0;
         for (size_t i = 0; i < found->count; i++)
             is_left = is_left || (int)found->candidates[i].convention.operation == kind;
-        if (is_left && own->told[kind] > found->told)
-            found->told = own->told[kind];
+        if (is_left && own->usable[kind] > found->told)
+            found->told = own->usable[kind];
     }
     if (found->count == 0)
         return;
@@ -1370,7 +1370,7 @@ void fingerprint_free(fingerprint_found *found)
     *found = (fingerprint_found){0};
 }
 
-/* ---- in words ---- */
+/* ---- descriptions ---- */
 
 const char *fingerprint_answer_name(fingerprint_answer answer)
 {

@@ -11,7 +11,7 @@
  * A candidate is a combination of operation, axes, input (x or x + residual, rounded or not), divisor, place and size
  * of eps, use of gamma and beta, and places of rounding. Each row is compared with the results of any order of
  * summation (the judge's limits), so that the function that made y is never excluded if it is a candidate. For eps the
- * answer is an interval that contains the true value. fingerprint.c has the proof. */
+ * answer is an interval that contains the true value. The proof is in fingerprint.c. */
 #ifndef LNBENCH_FINGERPRINT_H
 #define LNBENCH_FINGERPRINT_H
 
@@ -29,7 +29,7 @@ typedef struct fingerprint_input {
     const double *x, *y;
     const double *residual, *gamma, *beta; /* NULL: not given */
     size_t parameters;                     /* elements of gamma, and of beta */
-    ln_type x_type, y_type;                /* in which they were stored */
+    ln_type x_type, y_type;                /* the types in which x and y were stored */
     ln_type param;
     int digits, x_digits; /* decimals with which y and x were printed, or FINGERPRINT_EXACT */
 } fingerprint_input;
@@ -45,13 +45,13 @@ typedef struct fingerprint_candidate {
     fingerprint_kind kind;
     ln_convention convention;
     double eps_low, eps_high;      /* every eps between them explains y */
-    char words[FINGERPRINT_WORDS]; /* the convention's label, and what a convention cannot say */
+    char words[FINGERPRINT_WORDS]; /* the convention's label, and properties of no convention */
     char
         also[FINGERPRINT_WORDS]; /* other presets that fit: "= te; in f32 also llama, mlx"; or "" */
     int rank;                    /* presets come first, unusual functions last */
     size_t family, source; /* candidates of one function have the same family, whatever their input
                             * and places of rounding */
-    bool plain; /* normalises only the last axis of x, so that another row can tell more */
+    bool plain;            /* normalises only the last axis of x, so that a probe row can test it */
 } fingerprint_candidate;
 
 typedef enum fingerprint_answer { ANSWER_NONE, ANSWER_OPEN, ANSWER_NAMED } fingerprint_answer;
@@ -61,16 +61,16 @@ typedef struct fingerprint_found {
     fingerprint_candidate *candidates; /* all those that explain y */
     size_t count, tried;
     size_t rows,
-        told; /* rows of the last axis; those that exclude candidates of the remaining operations
+        told; /* rows of the last axis; those that can exclude candidates of the remaining operations
                         * (of any, if none remains) */
     size_t last_row; /* ANSWER_NONE: the row that excluded the last candidate over the last axis */
     /* The row that would separate most candidates alternates between +probe and -probe (0 at the end of an odd
-     * row); 0: none does. Of `pairs` pairs (with usual sizes of eps) it leaves pairs_left. */
+     * row); 0: no row does. Of `pairs` pairs (with usual sizes of eps) it cannot separate pairs_left. */
     float probe;
     size_t pairs, pairs_left;
 } fingerprint_found;
 
-/* Ends the program (usage) if shape and parameters do not fit together. */
+/* Finds the candidates that explain y. Ends the program (usage) if shape and parameters do not fit together. */
 void fingerprint_make(const fingerprint_input *input, fingerprint_found *found);
 void fingerprint_free(fingerprint_found *found);
 
@@ -99,21 +99,22 @@ typedef struct affine_pair {
     double gamma, beta;
 } affine_pair;
 
+/* Returns the factor of xhat and the summand for a use. */
 affine_pair affine_used(affine_use use, double gamma, double beta);
 
-/* Whether the convention may have made y: a candidate without unusual steps is equal to it in these types and has its
- * eps within the interval. */
+/* Returns whether the convention may have made y: a candidate without unusual steps is equal to it in these types, and
+ * the interval of that candidate contains its eps. */
 bool fingerprint_is_among(const fingerprint_input *input, const fingerprint_found *found,
                           const ln_convention *convention);
 
-/* The answer in words. Named: all candidates are one function with different places of rounding.
- * "named: torch", "open: torch; or bert; or 7 more", "none of 681 candidates explains y". */
+/* Describes the answer: "named: torch" (all candidates are one function with different places of rounding),
+ * "open: torch; or bert; or 7 more", "none of 681 candidates explains y". */
 const char *fingerprint_say(const fingerprint_found *found, char *buffer, size_t size);
 
-/* Element i of a probe row. */
+/* Returns element i of a probe row. */
 float fingerprint_probe_value(float scale, size_t hidden, size_t i);
 
-/* "named", "open" or "none"; and the exit code of an answer. */
+/* Return "named", "open" or "none"; and the exit code of an answer. */
 const char *fingerprint_answer_name(fingerprint_answer answer);
 exit_code fingerprint_exit_code(fingerprint_answer answer);
 

@@ -1,41 +1,40 @@
-/* What a wrong kernel of a known convention may do: mistakes that people make, each a way to compute the row
- * from x, gamma and beta. One row says little: a root that is somewhat off is as with another eps at one
- * variance, and at no other. So each wrong row gives the set of the mistakes whose result it is, to within
- * what rounding may take, and of these the ones from which the right row is far; who judges many problems
- * names the one that is left (conformance/covering_run.c). */
+/* Finds common mistakes that explain a wrong row of a kernel with a known convention. Each mistake is a formula for the
+ * row in x, gamma and beta. One row seldom identifies it: a slightly wrong root is also the result of another eps, but
+ * only at one variance. So each wrong row gives the set of mistakes whose result it is to within rounding (fit), and
+ * those of them that differ clearly from the correct row (far). The covering run names the mistake that explains all
+ * wrong problems (conformance/covering_run.c). */
 #include "base/arena.h"
 #include "base/text.h"
 #include "exact/scale.h"
 #include "judge/fingerprint/fingerprint.h"
 #include "judge/judging.h"
 
-/* gamma (xhat + quotient) + beta with xhat = (x - centre) / root, but for how gamma and beta are used. */
+/* A formula: gamma ((x - centre) / root + quotient) + beta, with another use of gamma and beta. */
 typedef struct mistake {
     double centre, root, quotient;
     affine_use use;
-    bool scales; /* another root, of any size, is all there is to it */
+    bool scales; /* it only changes the root, so that all of xhat has the same factor */
 } mistake;
 
-/* Mistakes are tried one after the other. */
+/* The state of the search for the mistakes of a row. */
 typedef struct explaining {
-    const explained_row *asked;
+    const explained_row *wrong;
     bool layernorm;
     double mean, var; /* of x, biased */
-    double centre;    /* what is subtracted from x... */
-    double square;    /* ...and the mean square of what is left */
-    double quotient;
-    double own; /* how far y is off */
+    double centre;    /* subtracted from x: the mean, or 0 for RMSNorm */
+    double square;    /* the mean of (x - centre)^2 */
+    double quotient;  /* eps, if it is on the quotient */
+    double own;       /* the error of y in row ULP */
     double n;
     mistake_set found;
 } explaining;
 
-/* What the table of mistakes is made of. Other: what the other operation has, the root mean square or the
- * deviation. */
+/* The parts of the formulas. CENTRE_OTHER and ROOT_OTHER are those of the other operation. */
 typedef enum centre_kind { CENTRE_OWN, CENTRE_OTHER, CENTRE_NONE, CENTRES } centre_kind;
 typedef enum root_kind {
     ROOT_EXACT,
-    ROOT_DIVISOR, /* with N - 1 for N, or N for N - 1 */
-    ROOT_OF_SUM,  /* of squares, without a divisor */
+    ROOT_DIVISOR, /* with N - 1 instead of N, or N instead of N - 1 */
+    ROOT_OF_SUM,  /* of the sum of squares, not divided by N */
     ROOT_OTHER,
     ROOT_OWN,
     ROOT_SQUARED,
@@ -44,11 +43,11 @@ typedef enum root_kind {
     ROOTS
 } root_kind;
 
-/* Mistakes that are one formula each, and what is said of LayerNorm and of RMSNorm; of those with a name the
- * convention decides what is said. */
+/* The mistakes that are one formula each, and their descriptions for LayerNorm and RMSNorm. Those of the mistakes with
+ * a name depend on the convention (words_of()). */
 enum { NEEDS_VECTORS = 4, MISTAKE_USE_OFFSET = 3, MISTAKE_DIVISOR = 9 };
 static const struct {
-    unsigned needs; /* of gamma, beta, and parameters that are vectors */
+    unsigned needs; /* gamma, beta, parameters that are vectors */
     centre_kind centre;
     root_kind root;
     affine_use use;
@@ -96,23 +95,23 @@ static const struct {
 };
 enum { FORMULAS = sizeof formulas / sizeof *formulas };
 
-/* The bits of a set: the formulas, then eps by place and by size, then what no formula is. */
+/* The bits of a set: the formulas, then eps by place and by size, then mistakes that are no formula. */
 enum { EPS_PLACES = FORMULAS, EPS_SIZES = EPS_PLACES + 4, NO_RESIDUAL = 30 };
 
-/* The least error / limit of a row that tells; the former where another root is all there is. */
+/* A row is far from correct if its error is this many times the limit (far_off: if only the root is wrong). */
 static const double far_off = 64, off = 8;
-static const double by_rounding = 2; /* row ULP of 16-bit results that are rounded elsewhere */
+static const double by_rounding = 2; /* the row ULP that rounding 16 bits in another place may cost */
 
-/* Notes the mistake where each element of y is what it gives, to within the limit in ULP of the larger of the
- * two scales. */
+/* Adds the mistake to the set if each element of y is its result to within the limit, in ULP of the larger of the
+ * scales of both rows. */
 static void try_mistake(explaining *tries, const double *x, const mistake *made, int bit)
 {
-    const explained_row *asked = tries->asked;
+    const explained_row *asked = tries->wrong;
     const metrics_row *row = asked->row;
     const affine_use use = made->use;
     const bool casts = !tries->layernorm && row->convention->cast && ln_has_gamma(row->affine) &&
                        use != USE_BETA && use != USE_NONE;
-    bool told = false; /* some element is a number */
+    bool any_number = false;
     double most = 0;
     for (size_t i = 0; i < row->hidden; i++)
         most = fmax(most, fabs(x[i] - made->centre));
@@ -120,7 +119,7 @@ static void try_mistake(explaining *tries, const double *x, const mistake *made,
     for (size_t i = 0; i < row->hidden; i++) {
         double gamma = gamma_at(row, use == USE_FIRST_GAMMA ? 0 : i);
         const double beta = beta_at(row, use == USE_FIRST_BETA ? 0 : i);
-        if (use == USE_SWAPPED) /* as it is stored */
+        if (use == USE_SWAPPED) /* the stored value, without the 1 of 1 + gamma */
             gamma = load(row->param, row->gamma, row->affine == LN_AFFINE_SCALAR ? 0 : i);
         affine_pair with = affine_used(use, gamma, beta);
         if (use == USE_OFFSET && row->affine == LN_AFFINE_GAMMA1)
@@ -132,14 +131,14 @@ static void try_mistake(explaining *tries, const double *x, const mistake *made,
         const double rounded = stored_in(row->storage, value);
         const double scale = fabs(with.gamma) * most + fabs(with.beta);
         const bool number = isfinite(given) && isfinite(rounded);
-        told = told || number;
+        any_number = any_number || number;
         if (number ? !(fabs(given - value) <=
                        asked->limit *
                            ulp_in(format_of(row->storage), fmax(scale, element_scale(row, i))))
                    : !same_class(given, rounded))
             return;
     }
-    const double far = !told ? INFINITY : made->scales ? far_off : off;
+    const double far = !any_number ? INFINITY : made->scales ? far_off : off;
     tries->found.fit |= (uint64_t)1 << bit;
     tries->found.far |= (uint64_t)(tries->own > far * asked->limit) << bit;
 }
@@ -162,11 +161,11 @@ static double square_about(const double *x, size_t count, double mean)
     return sum / (double)count;
 }
 
-/* What a value is divided by under a convention, given the mean of squares that it is asked for. */
+/* Returns the root, with eps, under a convention for the given mean of squares. */
 static double root_under(const explaining *tries, const ln_convention *with, double square)
 {
     if (!tries->layernorm)
-        return rmsnorm_rounded_root(with, tries->asked->row->storage, square);
+        return rmsnorm_rounded_root(with, tries->wrong->row->storage, square);
     double divided = square * tries->n / (tries->n - with->ddof);
     return with->eps_place == LN_EPS_VAR
                ? sqrt(divided + with->eps)
@@ -175,7 +174,7 @@ static double root_under(const explaining *tries, const ln_convention *with, dou
 
 static void try_formulas(explaining *tries)
 {
-    const metrics_row *row = tries->asked->row;
+    const metrics_row *row = tries->wrong->row;
     const ln_convention *own = row->convention;
     const bool layernorm = tries->layernorm;
     const unsigned there =
@@ -204,18 +203,18 @@ static void try_formulas(explaining *tries)
                               formulas[i].centre == CENTRE_NONE ? 0 : tries->quotient,
                               formulas[i].use, formulas[i].scales};
         if ((formulas[i].needs & ~there) == 0)
-            try_mistake(tries, tries->asked->x, &made, i);
+            try_mistake(tries, tries->wrong->x, &made, i);
     }
 }
 
-/* None, and those of presets. */
+/* 0 (no eps), and the sizes of eps in presets. */
 static const double sizes[] = {0, 1e-12, 1e-8, 0x1p-23, 1e-6, 1e-5, 1e-3};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
-/* With eps in another place, or of another size. */
+/* Tries eps in another place, or of another size. */
 static void try_eps(explaining *tries)
 {
-    const ln_convention *own = tries->asked->row->convention;
+    const ln_convention *own = tries->wrong->row->convention;
     const int last = tries->layernorm ? LN_EPS_QUOTIENT : LN_EPS_STD;
     for (int i = LN_EPS_NONE + 1; own->eps_place != LN_EPS_NONE && i <= last + SIZES; i++) {
         ln_convention with = *own;
@@ -224,7 +223,7 @@ static void try_eps(explaining *tries)
         mistake made = {tries->centre, root_under(tries, &with, tries->square),
                         with.eps_place == LN_EPS_QUOTIENT ? with.eps : 0, USE_ALL, true};
         if (!convention_equal(&with, own))
-            try_mistake(tries, tries->asked->x, &made,
+            try_mistake(tries, tries->wrong->x, &made,
                         i <= last ? EPS_PLACES + i : EPS_SIZES + i - last - 1);
     }
 }
@@ -234,10 +233,10 @@ static void try_no_residual(explaining *tries, const judge_block *block)
     const size_t hidden = block->hidden;
     double *x = allocate(hidden * sizeof *x);
     for (size_t i = 0; i < hidden; i++)
-        x[i] = load(block->storage, block->inputs[ROLE_X], tries->asked->number * hidden + i);
+        x[i] = load(block->storage, block->inputs[ROLE_X], tries->wrong->number * hidden + i);
     const double centre = tries->layernorm ? mean_of(x, hidden) : 0;
     const double square = square_about(x, hidden, centre);
-    const mistake made = {centre, root_under(tries, tries->asked->row->convention, square),
+    const mistake made = {centre, root_under(tries, tries->wrong->row->convention, square),
                           tries->quotient, USE_ALL, false};
     try_mistake(tries, x, &made, NO_RESIDUAL);
     free(x);
@@ -248,7 +247,7 @@ mistake_set norm_mistakes(const explained_row *asked)
     const metrics_row *row = asked->row;
     const ln_convention *own = row->convention;
     const ln_row_facts *facts = &row->answer->facts;
-    explaining tries = {.asked = asked,
+    explaining tries = {.wrong = asked,
                         .layernorm = own->operation == LN_OPERATION_LAYERNORM,
                         .n = (double)row->hidden,
                         .quotient = own->eps_place == LN_EPS_QUOTIENT ? own->eps : 0,
@@ -270,7 +269,7 @@ mistake_set norm_mistakes(const explained_row *asked)
     return tries.found;
 }
 
-/* ---- in words ---- */
+/* ---- descriptions ---- */
 
 static bool say_eps(const ln_convention *own, uint64_t bits, char why[ROW_FAULT_LENGTH])
 {
@@ -297,7 +296,7 @@ static bool say_eps(const ln_convention *own, uint64_t bits, char why[ROW_FAULT_
     return !fit || least == 0 || least == most;
 }
 
-/* One mistake; NULL: it is one of eps. */
+/* Describes one mistake; NULL: it is one of eps (say_eps()). */
 static const char *words_of(const ln_convention *own, int bit)
 {
     const bool layernorm = own->operation == LN_OPERATION_LAYERNORM;

@@ -1,5 +1,5 @@
-/* The certified reference is compared with the five documents, as far as the digits that they print allow.
- * docs/conventions.md tells which LayerNorm each document computes, and what it gets wrong. */
+/* Compares the certified reference with the printed digits of five documents. docs/conventions.md says which LayerNorm
+ * each document computes and which errors it has. */
 #include "domain/operation.h"
 #include "inputs/inputs.h"
 #include "certify/reference.h"
@@ -9,14 +9,14 @@
 
 enum { MOST_HIDDEN = 16 };
 
-/* Half a unit of the fourth decimal: how far a number may be from its printed form. */
+/* Half a unit of the fourth decimal: the largest error of a printed number. */
 static const double half_unit = 0.5e-4;
 
-/* What the tests' own double arithmetic may add: fewer than 64 roundings, on numbers near 1 (or
- * sums of at most 8 of them), behind reference values that are correctly rounded to double. */
+/* The largest error of the tests' own double arithmetic: fewer than 64 roundings of numbers near 1 (or of
+ * sums of at most 8 of them). The reference values are correctly rounded to double. */
 static const double rounding = 64 * 0x1p-53;
 
-/* One row and what the reference says of it, with gamma 1 and beta 0 as every document has them. */
+/* The reference's answer for one row, with gamma 1 and beta 0 as in every document. */
 typedef struct document_answer {
     float rounded[MOST_HIDDEN];
     double exact[MOST_HIDDEN];
@@ -82,9 +82,9 @@ static double squares_of(const double *values, size_t count)
     return sum;
 }
 
-/* ---- 003: exactly, to its printed digits ---- */
+/* ---- 003: equal to all printed digits ---- */
 
-/* As torch prints: four decimals. */
+/* Prints as torch does, with four decimals. */
 static bool prints_as(const double *values, size_t count, const char *const *printed)
 {
     char digits[32];
@@ -96,7 +96,7 @@ static bool prints_as(const double *values, size_t count, const char *const *pri
     return true;
 }
 
-/* As NumPy prints: eight decimals without the zeros at their end. */
+/* Prints as NumPy does, with eight decimals without trailing zeros. */
 static bool numpy_prints_as(const double *values, size_t count, const char *const *printed)
 {
     char digits[32];
@@ -111,7 +111,7 @@ static bool numpy_prints_as(const double *values, size_t count, const char *cons
 }
 
 static const char *const module_003[4] = {"-1.1619", "-0.3873", "0.3873", "1.1619"};
-/* What torch.nn.LayerNorm would have printed: 3 / sqrt(5) and 1 / sqrt(5), but for eps. */
+/* The output of torch.nn.LayerNorm as torch would print it: 3 / sqrt(5) and 1 / sqrt(5), apart from eps. */
 static const char *const torch_003[4] = {"-1.3416", "-0.4472", "0.4472", "1.3416"};
 static const char *const numpy_003[4] = {"-1.161885", "-0.38728833", "0.38730833", "1.161905"};
 
@@ -146,14 +146,14 @@ TEST(test_003_numpy)
     document_row("seed-003", 0, 4, x);
     answer_row("numpy-quotient", x, 4, &answer);
     assert_true(numpy_prints_as(answer.exact, 4, numpy_003));
-    /* Its two standard deviations, printed to the last bit. */
+    /* The document prints its two standard deviations to the last bit. */
     answer_row("zscore", x, 4, &answer);
     assert_true(fabs(1 / answer.result.facts.rstd / 1.2909944487358056 - 1) <= rounding);
     answer_row("eps=0", x, 4, &answer);
     assert_true(fabs(1 / answer.result.facts.rstd / 1.118033988749895 - 1) <= rounding);
 }
 
-/* ---- 002: within the intervals that its printed inputs imply ---- */
+/* ---- 002: within the intervals that follow from its printed inputs ---- */
 
 static const double mean_002[3] = {0.3365, -0.6630, 0.1777};
 static const double std_002[3] = {1.4087, 0.9236, 0.9019};
@@ -177,16 +177,15 @@ static bool meet(interval a, interval b)
     return a.low <= b.high && b.low <= a.high;
 }
 
-/* The quotient by an interval of positive numbers. */
+/* Divides by an interval of positive numbers. */
 static interval divide(interval a, interval b)
 {
     return (interval){a.low / (a.low < 0 ? b.low : b.high), a.high / (a.high < 0 ? b.high : b.low)};
 }
 
-/* What the row that was printed as x may have been, seen through mean, std and z-scores with this
- * divisor. With every |delta_i| <= h: the mean moves by h at most; the std, a Euclidean norm of
- * centred numbers over sqrt(N - ddof), by ||delta|| / sqrt(N - ddof) <= h sqrt(N / (N - ddof)); a
- * deviation x_i - mean by h (1 - 1/N) + (N - 1) h / N. */
+/* The intervals of mean, std and z-scores of all rows that are printed as x, for one divisor. If x changes by
+ * |delta_i| <= h, the mean changes by at most h; the std, a Euclidean norm of centred numbers over sqrt(N - ddof), by
+ * ||delta|| / sqrt(N - ddof) <= h sqrt(N / (N - ddof)); and a deviation x_i - mean by h (1 - 1/N) + (N - 1) h / N. */
 typedef struct spread {
     interval mean, std, zscore[6];
 } spread;
@@ -221,8 +220,7 @@ TEST(test_002_zscores)
             assert_true(meet(unbiased.zscore[i], printed));
             assert_false(meet(biased.zscore[i], printed));
         }
-        /* The notebook finds std 1 (divisor N - 1) of what it printed: sum z^2 = N - 1, and not N;
-         * and mean 0. */
+        /* The notebook prints std 1 (divisor N - 1) and mean 0 for these z-scores: sum z^2 = N - 1, not N. */
         double squares = squares_of(zscore_002[row], 6), sizes = 0;
         for (size_t i = 0; i < 6; i++)
             sizes += fabs(zscore_002[row][i]);
@@ -234,12 +232,11 @@ TEST(test_002_zscores)
 
 /* ---- 001: invariants of its printed output ---- */
 
-/* What its input's rows (randn, not printed) are taken to vary by at least: then sum y^2 =
- * N var / (var + eps) is N less 1e-3 at most. The printed digits bear it out. */
+/* The assumed least variance of its input's rows (randn, not printed). Then sum y^2 = N var / (var + eps) is at least
+ * N - 1e-3, which the printed digits confirm. */
 static const double least_var_001 = 0.04;
 
-/* Sum 0, and sum of squares N for the divisor N, as far as four decimals show them. For the divisor
- * N - 1 it would be 3. */
+/* To four decimals, the sum is 0 and the sum of squares is N for the divisor N. For the divisor N - 1 it would be 3. */
 TEST(test_001_invariants)
 {
     for (size_t row = 0; row < 6; row++) {
@@ -258,7 +255,7 @@ TEST(test_001_invariants)
     }
 }
 
-/* ---- 000: the two rows it names, and what it claims of them ---- */
+/* ---- 000: the two rows that it names, and its claims about them ---- */
 
 TEST(test_000)
 {
@@ -270,12 +267,12 @@ TEST(test_000)
         document_row("seed-000", word, 5, x);
         answer_row("torch", x, 5, &answer);
         double unit = word == 0 ? 10 : 0.1, var = 2 * unit * unit;
-        /* The floats next to 1.1, 1.2, ... are off by 2^-24 at most: deviations by 2 of that, the
-         * std (0.14) by 1, and |y| < 1.42. */
+        /* The floats next to 1.1, 1.2, ... have errors of at most 2^-24. This changes deviations by at most twice
+         * as much and the std (0.14) by as much; and |y| < 1.42. */
         double allowed = word == 0 ? rounding : (2 + 1.42) * 0x1p-24 / 0.14;
         for (size_t i = 0; i < 5; i++)
             assert_true(fabs(answer.exact[i] - deviation[i] * unit / sqrt(var + 1e-5)) <= allowed);
-        /* "Should be close to 0", and the variance is 1 but for eps. */
+        /* The mean "should be close to 0", and the variance is 1 apart from eps. */
         assert_true(fabs(sum_of(answer.exact, 5)) <= rounding);
         var = answer.result.facts.var;
         assert_true(fabs(squares_of(answer.exact, 5) / 5 - var / (var + 1e-5)) <= rounding);
@@ -284,15 +281,15 @@ TEST(test_000)
         answer_row("torch-nobias", x, 5, &no_bias);
         assert_memory_equal(answer.rounded, no_bias.rounded, 5 * sizeof(float));
     }
-    /* "Scaled to roughly the same range": a factor of 100 before, 0.025 % now; that is what eps
-     * takes from the second word, whose var is 0.02. */
+    /* "Scaled to roughly the same range": the ranges differ by a factor of 100 before and by 0.025 % after, which is
+     * the effect of eps on the second word, whose var is 0.02. */
     double left = range[1] / range[0];
     double expected = sqrt(0.02 / (0.02 + 1e-5)) / sqrt(200 / (200 + 1e-5));
     assert_true(fabs(left - expected) < (2 + 1.42) * 0x1p-24 / 0.14);
     assert_true(1 - left > 2.4e-4 && 1 - left < 2.6e-4);
 }
 
-/* A constant row: with eps 0, as the document says, a division by zero, and no crash. */
+/* With eps 0 a constant row divides by zero, as the document says, but does not crash. */
 TEST(test_000_why_eps)
 {
     const float x[5] = {3, 3, 3, 3, 3};
@@ -303,7 +300,7 @@ TEST(test_000_why_eps)
     assert_true(isnan(answer.rounded[0]) && isnan(answer.rounded[4]));
 }
 
-/* ---- 004: its shape, its two eps side by side, its tolerance ---- */
+/* ---- 004: its shape, its two sizes of eps, its tolerance ---- */
 
 enum { BATCH_004 = 5, LENGTH_004 = 10, HIDDEN_004 = 8, ROWS_004 = BATCH_004 * LENGTH_004 };
 
@@ -316,8 +313,8 @@ static bool all_close(const double *a, const double *b, size_t count)
     return true;
 }
 
-/* Whether a (5, 10, 8) tensor of N(0,1) times scale passes for the same under both conventions, row
- * by row. Its own tensor is torch's manual_seed(0), which it does not print. */
+/* Counts the rows of a (5, 10, 8) tensor of N(0,1) times scale that all_close() finds equal under both conventions. The
+ * document's own tensor is that of torch's manual_seed(0), which it does not print. */
 static size_t rows_close(const char *a, const char *b, float scale)
 {
     size_t close = 0;
@@ -334,9 +331,8 @@ static size_t rows_close(const char *a, const char *b, float scale)
     return close;
 }
 
-/* Its tolerance cannot tell 1e-5 from 1e-6, nor either from its own formula with eps on the std,
- * nor from no eps, on rows with var near 1; the divisor alone it would tell. At var 1e-4 it tells
- * all of them. */
+/* On rows with var near 1 the document's tolerance cannot distinguish eps 1e-5 and 1e-6, its own formula with eps on
+ * the std, and no eps; it could only detect another divisor. At var 1e-4 it distinguishes all of them. */
 TEST(test_004_tolerance)
 {
     static const char *const alike[] = {"manual-1e-6", "formula-std", "eps=0,affine=vector"};

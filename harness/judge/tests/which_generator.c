@@ -1,13 +1,13 @@
-/* Runs functions whose name is known, through textbook kernels of the library, and checks what fingerprint_make() says of
- * their outputs.
+/* Computes known functions with textbook kernels of the library and checks the answers of fingerprint_make() for their
+ * outputs.
  *
  *     which_generator [CASES [SEED]]
  *
- * It prints how many were named, left open or named wrongly, for each kind of function. The exit status is 1 where an
- * answer was certain and wrong (another name, no name, or a list without the true one), or where fewer than 97 % were named
- * of those that can be decided by the judge's limits: there is more than one row, and on some row every other divisor,
- * place and size of eps differs from the true one by more than twice the error that sums may have (and of 16-bit types
- * that each step may have). */
+ * It prints how many were named, left open or named wrongly, for each kind of function. The exit status is 1 if an
+ * answer was wrong (another name, no name, or a list without the true one), or if fewer than 97 % of decidable cases
+ * were named. A case is decidable if it has more than one row, and if every other divisor, place and size of eps
+ * differs from the true one on some row by more than twice the error of the sums (for 16-bit types also that of each
+ * step). */
 #include "base/hash.h"
 #include "certify/rms_row.h"
 #include "domain/operation.h"
@@ -24,19 +24,19 @@ enum { ELEMENTS = 1 << 15, KERNELS = 512 };
 
 typedef enum draw_kind {
     DRAW_PLAIN,
-    DRAW_LEFT_OUT, /* gamma or beta given and not used */
+    DRAW_LEFT_OUT, /* gamma or beta is given but not used */
     DRAW_AXIS0,
     DRAW_WHOLE,
     DRAW_GROUPS,
     DRAW_RESIDUAL,
-    DRAW_ROUNDED, /* y to 16 bits */
+    DRAW_ROUNDED, /* y is rounded to 16 bits */
     DRAW_X_ROUNDED,
-    DRAW_STEPS, /* each step to 16 bits */
+    DRAW_STEPS, /* each step is rounded to 16 bits */
     DRAW_RMSNORM,
     DRAW_COPY,
     DRAW_SOFTMAX,
     DRAWS,
-    SHORT_ROWS = DRAWS, /* any of them, where several rows came out in 16 bits */
+    SHORT_ROWS = DRAWS, /* cases of any kind with several rows in 16 bits */
     TALLIES
 } draw_kind;
 
@@ -57,8 +57,8 @@ static const char *const draw_names[TALLIES] = {"plain",
 typedef struct drawn {
     draw_kind kind;
     const ln_kernel *kernel;
-    ln_convention convention, given; /* as run; with the parameters that are given */
-    size_t rows, hidden, length;     /* length: of what is normalised */
+    ln_convention convention, given; /* that of the kernel; that with all given parameters */
+    size_t rows, hidden, length;     /* length: the number of elements normalised together */
     ln_type type, out;
     double kappa;
     char words[FINGERPRINT_WORDS];
@@ -85,7 +85,7 @@ static size_t below(size_t count)
     return (size_t)(uniform() * (double)count);
 }
 
-/* ---- what is run ---- */
+/* ---- computing the outputs ---- */
 
 static void find_kernels(void)
 {
@@ -106,7 +106,7 @@ static const void *stored(int slot, ln_type type, const double *values, size_t c
     return typed[slot];
 }
 
-/* Rows of the drawn length through the kernel; false: it does not take them. */
+/* Runs the kernel on rows of the drawn length. Returns false if it does not support them. */
 static bool run_kernel(const drawn *one, size_t rows, bool with_residual)
 {
     ln_problem problem =
@@ -129,7 +129,7 @@ static bool run_kernel(const drawn *one, size_t rows, bool with_residual)
     return status == LN_OK;
 }
 
-/* Element e of the tensor stands at place place_of(e) of the rows that are run. */
+/* Returns the index, in the rows that are run, of element e of the tensor. */
 static size_t place_of(const drawn *one, size_t e)
 {
     return one->kind == DRAW_AXIS0 ? e % one->hidden * one->rows + e / one->hidden : e;
@@ -148,7 +148,7 @@ static void softmax(const drawn *one)
     }
 }
 
-/* Each step rounded to the type, sums apart; false: not finite. */
+/* Computes the norm with each step except the sums rounded to the type. Returns false if a result is not finite. */
 static bool run_steps(const drawn *one)
 {
     const ln_convention *own = &one->convention;
@@ -209,7 +209,7 @@ static bool run_case(const drawn *one)
     return true;
 }
 
-/* ---- what is drawn ---- */
+/* ---- drawing cases ---- */
 
 static double draw_eps(void)
 {
@@ -244,7 +244,7 @@ static void draw_convention(drawn *one)
     }
 }
 
-/* Rows of about `kappa`, their stds spread about that at which eps shows. */
+/* Draws rows of about `kappa` whose standard deviations are near the size at which eps has an effect. */
 static void draw_rows(const drawn *one)
 {
     double eps = one->convention.eps;
@@ -318,7 +318,7 @@ static bool draw(drawn *one)
     return run_case(one);
 }
 
-/* ---- what is said of it ---- */
+/* ---- checking the answers ---- */
 
 static bool is_true(const drawn *one, const fingerprint_candidate *candidate)
 {
@@ -338,14 +338,14 @@ static bool is_true(const drawn *one, const fingerprint_candidate *candidate)
            (one->words[0] ? strstr(candidate->words, one->words) != NULL : more == NULL);
 }
 
-/* 1 / (what is divided by); ddof 0 of RMSNorm. */
+/* Returns 1 / divisor; ddof is 0 for RMSNorm. */
 static double rstd_of(double var, double n, int place, double eps, int ddof)
 {
     double s = var * n / (n - ddof);
     return 1 / (place == LN_EPS_VAR ? sqrt(s + eps) : sqrt(s) + (place == LN_EPS_STD ? eps : 0));
 }
 
-/* The eps at a place and divisor that gives what the true one gives at this variance; NaN: none. */
+/* Returns the eps that gives the same rstd at this variance with another place and divisor; NaN: there is none. */
 static double matching_eps(double rstd, double var, double n, int place, int ddof)
 {
     double s = var * n / (n - ddof);
@@ -353,12 +353,12 @@ static double matching_eps(double rstd, double var, double n, int place, int ddo
     return eps >= 0 ? eps : NAN;
 }
 
-/* A row's variance (mean square), what its factor may be off twice over, and its factor. */
+/* A row's variance (mean square), twice the error of its rstd, and its rstd. */
 typedef struct decisive_row {
     double var, off, rstd;
 } decisive_row;
 
-/* False: it decides nothing. */
+/* Measures a row. Returns false if its sums have no correct digits. */
 static bool measure_row(const drawn *one, const double *values, ln_reference *reference,
                         decisive_row *made)
 {
@@ -385,7 +385,7 @@ static bool measure_row(const drawn *one, const double *values, ln_reference *re
     double mean_off = layernorm ? poorest.statistics[ROLE_MEAN] / std : 0;
     double reach = fabs(mean) / std + (layernorm ? 4 : 0);
     double shift = mean_off + 6 * unit * reach;
-    if (dtype_size(one->out) == 2) /* or each step is rounded */
+    if (dtype_size(one->out) == 2) /* each step may have been rounded */
         shift += unit_roundoff(one->out) * (4 + 6 * reach);
     made->var = facts->var;
     made->off = 4 * (poorest.statistics[ROLE_RSTD] + shift + 2 * unit_roundoff(one->out));
@@ -394,7 +394,7 @@ static bool measure_row(const drawn *one, const double *values, ln_reference *re
     return made->off < (dtype_size(one->out) == 2 ? 0.1 : 1e-3);
 }
 
-/* Whether some row is clearly another under this divisor, place and eps. */
+/* Returns whether this divisor, place and eps give a clearly different result on some row. */
 static bool is_apart(const drawn *one, const decisive_row *rows, size_t count, int place,
                      double eps, int ddof)
 {
@@ -408,8 +408,8 @@ static bool is_apart(const drawn *one, const decisive_row *rows, size_t count, i
     return false;
 }
 
-/* Whether every other divisor, place and size of eps lies clearly apart on some row: each with the eps that
- * comes to the same on one of the rows, and the true place with a fifth more and less. */
+/* Returns whether every other divisor, place and size of eps gives a clearly different result on some row. The eps
+ * tried are those that give the true rstd on one of the rows, and 0.8 and 1.2 times the true eps at the true place. */
 static bool is_decided(const drawn *one)
 {
     enum { ROWS = 64 };

@@ -1,5 +1,5 @@
-/* The fingerprint names each kind of function; outputs are computed here in double. (which_generator.c runs textbook
- * kernels of all types.) */
+/* Tests that the fingerprint names each kind of function. Outputs are computed here in double; which_generator.c tests
+ * outputs of textbook kernels of all types. */
 #include "base/hash.h"
 #include "exact/scale.h"
 #include "judge/fingerprint/fingerprint.h"
@@ -8,9 +8,9 @@
 
 enum { I = 4, J = 6, K = 8, ALL = I * J * K };
 
-/* What is normalised together. */
+/* The axes or groups that are normalised together. */
 enum { LAST, AXIS0, AXIS1, LAST_TWO, WHOLE, BATCH, GROUPS, LAST_GROUPS, BATCH_LAST };
-/* The shape: I, J, K, one of four axes, or the first rows alone. */
+/* The shape: I, J, K; one with four axes; or only the first rows. */
 enum { THREE, SPLIT_J, SPLIT_I, FEW };
 
 static size_t group_of(int over, size_t e)
@@ -24,13 +24,13 @@ static size_t group_of(int over, size_t e)
 enum { NONE, BOTH, GAMMA, BETA, OFFSET, TWICE, BETA_FIRST, SWAPPED, MINUS };
 
 typedef struct made {
-    const char *words; /* that every candidate must have... */
+    const char *words; /* the words that every candidate must have... */
     fingerprint_answer answer;
     int over, rms, ddof, place, use, softmax;
-    ln_type type, x_first, xhat, out; /* LN_F32: not rounded there (type and out: f32) */
-    int residual;                     /* 1: rounded, 2: unrounded, 3: left out */
-    int along;                        /* gamma and beta: the last axis, or 1: axis 1 */
-    int scale;                        /* 1: not divided */
+    ln_type type, x_first, xhat, out; /* x_first, xhat: LN_F32: not rounded */
+    int residual;                     /* the sum is: 1: rounded, 2: not rounded, 3: not added */
+    int along;                        /* the axis of gamma and beta: 0: the last one, 1: axis 1 */
+    int scale;                        /* 1: there is no division */
     int shape;
 } made;
 
@@ -188,7 +188,7 @@ TEST(each_kind_is_named)
     }
 }
 
-/* What 16 bits tell: where xhat was rounded, and whether x + residual was. */
+/* 16-bit outputs show where xhat was rounded, and whether x + residual was. */
 TEST(roundings_of_16_bits)
 {
     static const made all[] = {
@@ -210,7 +210,7 @@ TEST(roundings_of_16_bits)
     }
 }
 
-/* Whether torch's divisor and place are a candidate with 1e-5. */
+/* Returns whether torch's divisor and place of eps are a candidate whose interval contains 1e-5. */
 static bool has_1e5(const fingerprint_input *input)
 {
     fingerprint_found found;
@@ -249,8 +249,8 @@ static void normalise(const fingerprint_input *input, ln_type type, bool steps)
     }
 }
 
-/* A few 16-bit numbers, each step rounded, of f16 near its smallest numbers; and those that are kept as f32,
- * which may be f32's: what made them is never left out. */
+/* The true function stays a candidate for a few 16-bit numbers with each step rounded, f16 numbers near its smallest
+ * ones, and 16-bit numbers that are stored as f32. */
 TEST(few_numbers_of_16_bits)
 {
     static const ln_type types[] = {LN_BF16, LN_F16};
@@ -278,7 +278,7 @@ TEST(few_numbers_of_16_bits)
     }
 }
 
-/* A NaN, or an infinity, takes the evidence of its own row away, and leaves open no norm over others too. */
+/* A row with a NaN or an infinity is no evidence for eps, but the other rows still exclude norms over other axes. */
 TEST(not_finite)
 {
     static const made all[] = {{"manual-1e-6", ANSWER_NAMED, .place = LN_EPS_VAR, .use = BOTH},
@@ -292,7 +292,7 @@ TEST(not_finite)
     }
 }
 
-/* Noise is no function; and neither is a norm of which one element is wrong. */
+/* Noise, and a norm with one wrong element, have no candidates. */
 TEST(nothing_explains_noise)
 {
     const made noise = {"", ANSWER_NONE, .place = LN_EPS_VAR, .use = BOTH};
@@ -307,7 +307,7 @@ TEST(nothing_explains_noise)
     fingerprint_free(&found);
 }
 
-/* The true eps is in the range, and the range is no wider than rounding makes it. */
+/* The interval contains the true eps and is no wider than rounding requires. */
 TEST(any_eps_is_found)
 {
     const double all[] = {2.5e-4, 3.5e-5, 7e-7};
@@ -325,7 +325,7 @@ TEST(any_eps_is_found)
     }
 }
 
-/* A gamma of ones and a beta of zeros do nothing: what uses them is the function that is named. */
+/* With a gamma of ones and a beta of zeros, the function that uses them is named. */
 TEST(trivial_parameters)
 {
     const made one = {"manual-1e-6", ANSWER_NAMED, .place = LN_EPS_VAR, .use = BOTH};
@@ -335,7 +335,7 @@ TEST(trivial_parameters)
     check(&one, 1e-6);
 }
 
-/* A constant row is NaN without an eps under the root. */
+/* Without an eps under the root a constant row is NaN. */
 TEST(constant_rows)
 {
     const made one = {"", ANSWER_OPEN, .place = LN_EPS_NONE};
@@ -352,7 +352,7 @@ TEST(constant_rows)
     fingerprint_free(&found);
 }
 
-/* The row that is proposed tells what is said: of 1e-5 in the variance at std 1 it tells none from it. */
+/* At a std of 64 eps has no effect on y, and the answer proposes a probe row with a much smaller std. */
 TEST(probe_row)
 {
     const made one = {"", ANSWER_OPEN, .place = LN_EPS_VAR};
@@ -367,7 +367,7 @@ TEST(probe_row)
     fingerprint_free(&found);
 }
 
-/* Whatever the convention, printing its input and output never excludes it. */
+/* Printing input and output with few digits never excludes the true convention. */
 TEST(digits_never_exclude_the_truth)
 {
     static const double eps[] = {1e-3, 1e-5, 1e-12};

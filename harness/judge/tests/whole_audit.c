@@ -1,9 +1,9 @@
-/* The audit of the certified reference on everything: every input family of lnbench, what hunts
- * found, and the audit's own kinds of rows, in all types, under all presets and random conventions.
+/* Audits the certified reference on every input family of lnbench, the adversarial rows, and the audit's own kinds of
+ * rows, in all types, under all presets and random conventions.
  *
  *     whole_audit [--elements N] [--seed S]      exit 0: every element and row is right
  *
- * Kinds take turns, and types within a kind, so that any few thousand rows hold all of them.
+ * Kinds alternate, and so do types within a kind, so that a few thousand rows contain all of them.
  */
 #include "audit.h"
 #include "base/arena.h"
@@ -19,7 +19,7 @@
 
 enum { EXIT_WRONG = 5, KINDS_MOST = 96, TYPES = 4 };
 
-/* What hunts found of one type, of the hidden size that most of it has. */
+/* The adversarial rows of one type that have its most frequent hidden size. */
 typedef struct hunt_finds {
     size_t hidden, rows;
     void *x;
@@ -60,7 +60,7 @@ static void load_finds(whole_audit *audit)
     free(shapes.shapes);
 }
 
-/* The families, then the finds, then the audit's own kinds. */
+/* Lists the kinds: the families, the adversarial rows, and the audit's own kinds. */
 static void name_kinds(whole_audit *audit)
 {
     audit->families = input_families(&audit->family_count);
@@ -81,7 +81,7 @@ static unsigned below(whole_audit *audit, size_t count)
     return (unsigned)(audit_random(&audit->state) % count);
 }
 
-/* Families that hurt without eps are audited so half of the time, by which the ties are reached. */
+/* Chooses a convention. Half of the rows of families that are hardest without eps have none, which produces ties. */
 static void choose_convention(whole_audit *audit, const input_family *family, audit_row *row)
 {
     row->convention = audit_convention_draw(&audit->state);
@@ -103,13 +103,13 @@ static void take_family(whole_audit *audit, const input_family *family, audit_ro
 {
     uint64_t seed = audit->seed + below(audit, 8);
     row->hidden = 2 + below(audit, AUDIT_MAX_HIDDEN - 1);
-    row->hidden -= family->without_eps && row->hidden % 2; /* ties are of even rows */
+    row->hidden -= family->without_eps && row->hidden % 2; /* only even rows have ties */
     choose_convention(audit, family, row);
     take_parameters(family->name, seed, row);
     input_rows(family->name, row->storage, seed, below(audit, 64), 1, row->hidden, &row->x);
 }
 
-/* A find of the type; where there is none, a normal row. */
+/* Takes an adversarial row of the type, or a normal row if there is none. */
 static void take_find(whole_audit *audit, audit_row *row)
 {
     const hunt_finds *finds = &audit->finds[row->storage];
@@ -167,7 +167,7 @@ static void take_row(whole_audit *audit, uint64_t number)
         memory_is_out(row->hidden);
 }
 
-/* One long sum: of numbers of both signs, and of one. */
+/* Audits one long row. main() chooses one input with numbers of both signs, and one with one sign. */
 static void take_long(whole_audit *audit, ln_type type, const char *input, size_t hidden)
 {
     enum { SAMPLES = 2000 };
@@ -217,7 +217,7 @@ int main(int argc, char **argv)
     audit->run = audit_run_create(audit->names, audit->kinds);
     if (!audit->run)
         memory_is_out(0);
-    /* Sums of as many elements as are audited, up to 1e7. */
+    /* The longest sums have as many elements as are audited, up to 1e7. */
     const size_t longest = elements < 10000000 ? (size_t)elements + 1 : 10000000;
     for (unsigned type = 0; type < TYPES; type++) {
         take_long(audit, (ln_type)type, "normal", longest);
