@@ -1,15 +1,15 @@
-# Writes build_info.h, where it changed: what the source tree is at this build.
+# Writes build_info.h if it changed: the commit and state of the source tree at this build.
 #     cmake -DSOURCE=... -DTEMPLATE=... -DOUTPUT=... -P build_info.cmake
-# What is known at configure time already stands in the template; commit and dirty are added here.
+# The template already has the values that are known at configure time; commit and dirty are added here.
 set(LNBENCH_GIT_COMMIT "unknown")
 set(LNBENCH_GIT_DIRTY "unknown")
-# A tree that belongs to somebody else (containers) may be asked too: nothing of it is run.
+# safe.directory=* allows a tree that belongs to another user (containers): git runs nothing from it.
 set(git git -c safe.directory=* -C ${SOURCE})
 execute_process(COMMAND ${git} rev-parse --show-toplevel
                 OUTPUT_VARIABLE top RESULT_VARIABLE failed ERROR_QUIET
                 OUTPUT_STRIP_TRAILING_WHITESPACE)
 get_filename_component(source "${SOURCE}" REALPATH)
-# Unpacked inside another project's repository, the commit there says nothing about us.
+# If the tree was unpacked inside another project's repository, that repository's commit is not ours.
 if("${failed}" STREQUAL "0" AND "${top}" STREQUAL "${source}")
     execute_process(COMMAND ${git} rev-parse HEAD OUTPUT_VARIABLE commit RESULT_VARIABLE failed
                     ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)

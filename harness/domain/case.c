@@ -1,4 +1,4 @@
-/* The words of a case, its key, its metrics by name, and cases found by their keys. */
+/* The names of a case's properties, its key, its metrics by name, and the search for cases by their keys. */
 #include "domain/case.h"
 #include "base/arena.h"
 #include "base/hash.h"
@@ -104,7 +104,7 @@ bool case_key_equal(const case_key *a, const case_key *b)
     return case_key_beside(a, b) && strcmp(a->kernel, b->kernel) == 0;
 }
 
-/* The hash seeds the draws of a case's interval too: it is over the key's values alone. */
+/* Adds the bytes of a number in a fixed order: the hash of a key also seeds the draws of a bootstrap interval. */
 static uint64_t hash_number(uint64_t hash, uint64_t number)
 {
     for (int i = 0; i < 64; i += 8) {
@@ -145,7 +145,7 @@ void metrics_undefined(ln_metrics *metrics)
             memcpy((char *)metrics + metric_list[i].offset, &undefined, sizeof undefined);
 }
 
-/* Where the case of a key of this hash stands; sorted by the hashes. */
+/* The index of a case and the hash of its key. Entries are sorted by hash. */
 struct case_place {
     uint64_t hash;
     size_t at;

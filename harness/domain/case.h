@@ -1,5 +1,4 @@
-/* What a case is (case_key), and what a run found out about it (stored_case): plan, worker, judge, store and show
- * share these.
+/* A case (case_key) and its stored results (stored_case). Plan, worker, judge, store and show share these types.
  *
  *     case_key key = {.kernel = "two_pass_f32_avx2", .convention = "torch", .input = "normal", .rows = 512,
  *                     .hidden = 768, .dtype = LN_F32, .cache = CACHE_HOT, .threads = 1};
@@ -28,7 +27,7 @@ typedef enum cache_state {
     CACHE_STATES
 } cache_state;
 
-/* How many operations there are (operation.h). */
+/* The number of operations (operation.h). */
 enum {
     OPERATIONS = 0
 #define OPERATION(KIND, name) +1
@@ -36,8 +35,8 @@ enum {
 #undef OPERATION
 };
 
-/* operation x kernel x convention x shape x input x cache state x threads. A "copy" in names is a copy of the same
- * bytes, which is timed like a kernel (copy_names). */
+/* operation x kernel x convention x shape x input x cache state x threads. If the kernel's name is a word of
+ * copy_names, the case is a copy of the same bytes, which is timed like a kernel. */
 typedef struct case_key {
     ln_operation operation; /* LayerNorm, if a stored or exported case names none */
     char kernel[NAME_MAX_LENGTH];
@@ -77,12 +76,12 @@ extern const char *const dtype_names[LN_F16 + 1];
 const char *dtype_name(ln_type type); /* "f32", "f64", "bf16", "f16" */
 bool dtype_from_name(const char *name, ln_type *type);
 size_t dtype_size(ln_type type);
-/* The row ULP from which on no digit of an element is correct: 2^(p-1) for a type of precision p (f32
+/* Returns the row ULP above which no digit of an element is correct: 2^(p-1) for a type of precision p (f32
  * 2^23, f64 2^52, f16 2^10, bf16 2^7). */
 double dtype_no_digit(ln_type type);
-/* The unit roundoff 2^-p. */
+/* Returns the unit roundoff 2^-p. */
 double unit_roundoff(ln_type type);
-/* The smallest normal number. */
+/* Returns the smallest normal number. */
 double dtype_least_normal(ln_type type);
 extern const char *const cache_names[CACHE_STATES];
 const char *cache_name(cache_state state);   /* "hot", "cold", "in-place", "read" */
@@ -96,19 +95,19 @@ extern const char *const copy_names[COPY_KINDS];
 const char *copy_mark(const char *copy);
 const char *copy_words(const char *copy);
 
-/* In the key of a conformance test, the name of the test replaces that of the input: "combinations", "large", ... The
- * first, "", is no test. */
+/* The names of the conformance tests: "combinations", "large", ... They replace the input in the key of such a test.
+ * The first name, "", stands for no test. */
 enum { CHECK_NAMES = 4 };
 extern const char *const check_names[CHECK_NAMES];
 bool is_check(const char *input);
 
 bool case_key_equal(const case_key *a, const case_key *b);
-/* Equal keys have equal hashes. */
+/* Returns a hash of the key; equal keys have equal hashes. */
 uint64_t case_key_hash(const case_key *key);
-/* Whether the keys differ in the kernel only: such cases are timed in the same rounds. */
+/* Returns true if the keys differ at most in the kernel. Such cases are timed in the same rounds. */
 bool case_key_beside(const case_key *a, const case_key *b);
 
-/* Regimes: the cache that holds x and y of a call (call_bytes() in operation.h). */
+/* Regimes: the smallest cache that holds x and y of a call (call_bytes() in operation.h). */
 
 typedef enum cache_regime { REGIME_L1, REGIME_L2, REGIME_L3, REGIME_DRAM, REGIMES } cache_regime;
 extern const char *const regime_names[REGIMES]; /* "L1", "L2", "L3", "DRAM" */
@@ -149,9 +148,9 @@ typedef struct stored_case {
     case_key key;
     bool judged;
     case_verdict verdict;
-    ln_metrics metrics;   /* NaN where not judged */
-    double bound_row_ulp; /* the largest proven bound of the judged rows; infinite: no claim; NaN:
-                             no bound */
+    ln_metrics metrics; /* NaN where not judged */
+    /* The largest proven bound of the judged rows; infinite: it bounds nothing; NaN: no bound. */
+    double bound_row_ulp;
     bool hashed;
     uint64_t output_hash;          /* of every bit of the output; valid if `hashed` */
     timed_repetition *repetitions; /* owned by the list */
@@ -162,10 +161,11 @@ typedef struct stored_case {
 typedef struct stored_cases {
     stored_case *cases; /* in the order in which they were first stored */
     size_t count, indexed;
-    struct case_place *index; /* of the first `indexed` of them */
+    struct case_place *index; /* of the first `indexed` cases */
 } stored_cases;
 
-/* The index of a case; `count`: it is not there. Cases behind the index are searched one by one. */
+/* Returns the index of the case with this key, or `count` if there is none. Cases that are not in the index yet are
+ * searched one by one. */
 size_t stored_cases_find(const stored_cases *cases, const case_key *key);
 /* Adds the remaining cases to the index. */
 void stored_cases_index(stored_cases *cases);

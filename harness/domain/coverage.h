@@ -1,4 +1,4 @@
-/* How many cases a command requested, completed and misses; the exit codes of all commands follow from this.
+/* Counts the cases that a command requested, completed and misses; the exit codes of all commands follow from this.
  *
  *     coverage covered = {.requested = 3, .done = 2};
  *     coverage_lose(&covered, "bravo torch 4x64", "only in base");

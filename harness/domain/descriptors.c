@@ -1,5 +1,5 @@
-/* A kernel's descriptor as JSON, as a run stores it, and what is read from it again. It stands apart from kernel.c
- * since liblnjudge has no JSON. */
+/* Writes a kernel's descriptor as JSON, as a run stores it, and reads its members. It is not part of kernel.c because
+ * liblnjudge has no JSON. */
 #include "domain/kernel.h"
 #include "base/relation.h"
 #include <stdio.h>
@@ -32,13 +32,13 @@ const char *kernel_traits(const kernel_entry *kernel, char buffer[128])
     return buffer[0] ? buffer : "-";
 }
 
-/* null where it is not known. */
+/* Returns the name of a class, or null if it is unknown. */
 static json_t *class_json(reproducibility class)
 {
     return class == REPRODUCIBLE_UNKNOWN ? json_null() : json_string(reproducibility_name(class));
 }
 
-/* A peer's version; a plugin's name is its own. */
+/* Writes a peer's version, a plugin's name in full, or for other kernels the name without type and ISA. */
 static void make_label(const char *name, const char *version, bool plugin, const char *type,
                        const char *isa, char label[NAME_MAX_LENGTH])
 {
@@ -65,8 +65,8 @@ void kernel_labels_set(json_t *kernels, ln_operation what, const char *isa)
         const char *version = json_string_value(json_object_get(descriptor, "version"));
         const char *type = json_string_value(json_object_get(descriptor, "io"));
         const char *word = json_string_value(json_object_get(descriptor, "operation"));
-        ln_operation kind =
-            what; /* descriptors of older programs do not say it: their runs have one operation */
+        /* Descriptors of older programs name no operation; their runs have only one. */
+        ln_operation kind = what;
         if (!name || (word && operation_from_name(word, &kind) && kind != what))
             continue;
         make_label(name, version ? version : "", kernel_role_of(kernels, name) == ROLE_PLUGIN,

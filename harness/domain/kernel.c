@@ -1,4 +1,4 @@
-/* Kernels by the words that a user types, their labels, what their bits depend on, and what layernorm.h promises. */
+/* Kernels by the words that a user types, their labels, their reproducibility, and their promised errors. */
 #include "domain/kernel.h"
 #include "base/relation.h"
 #include "base/text.h"
@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a word means among kernels: the one of that name, those of that label, or those that fit a pattern. */
+/* The kernels that a word means: the one of that name, those of that label, or those that fit a pattern. */
 typedef struct word_meaning {
-    const kernel_entry *one; /* of the name, or the last of the label */
-    size_t labels;           /* kernels that have it for a label */
-    size_t others;           /* the one of that name, or those that fit the pattern */
+    const kernel_entry *one; /* the kernel of that name, or the last one of that label */
+    size_t labels;           /* the number of kernels of that label */
+    size_t others;           /* 1 for a name, or the number of kernels that fit the pattern */
 } word_meaning;
 
 static bool has_label(const kernel_entry *kernel, const char *word)
@@ -46,8 +46,8 @@ static word_meaning meaning_of(const kernel_list *kernels, const char *word)
     return meaning;
 }
 
-/* Ends the program: the word means no kernel, or is the label of several. 'naive' is no kernel, 'naive*' are
- * several. */
+/* Ends the program because the word means no kernel, or is the label of several. If names begin with the word, the
+ * message proposes the pattern: 'naive' is no kernel, but 'naive*' matches several. */
 static _Noreturn void die_of_word(const kernel_list *kernels, const char *word, size_t labels)
 {
     const char *names[1024] = {NULL}, *methods[1024] = {NULL}, *nearest;
@@ -184,7 +184,7 @@ const char *axis_name(invariance_axis axis)
     return axis_names[axis];
 }
 
-/* As it was measured, and as a kernel declares it. */
+/* The class as tables print it if it was measured, and if the kernel only declares it. */
 static const char *const class_words[][2] = {[REPRODUCIBLE_UNKNOWN] = {"-", "-"},
                                              [REPRODUCIBLE_NONE] = {"none", "(none)"},
                                              [REPRODUCIBLE_RUN] = {"run", "(run)"},
@@ -248,7 +248,7 @@ reproducibility reproducibility_declared(const kernel_facts *facts)
                                                        : REPRODUCIBLE_UNKNOWN;
 }
 
-/* That other ISAs have other bits is what "row" says already. */
+/* Leaves AXIS_ISA out: the class "row" already says that other ISAs may give other bits. */
 const char *reproducibility_describe(const invariance_result *found, char *buffer, size_t size)
 {
     reproducibility class = reproducibility_of(found);
@@ -262,7 +262,7 @@ const char *reproducibility_describe(const invariance_result *found, char *buffe
     return buffer;
 }
 
-/* Whether two kernels are the same but for the ISA. */
+/* Returns true if two kernels differ in the ISA only. */
 static bool same_family(const kernel_entry *a, const kernel_entry *b)
 {
     const kernel_facts *left = &a->facts, *right = &b->facts;
@@ -307,12 +307,12 @@ void invariance_compare_isas(const kernel_entry *const *kernels, invariance_resu
         }
 }
 
-/* ---- what layernorm.h promises of a call ---- */
+/* ---- the errors that layernorm.h promises for calls ---- */
 
 enum { CLASSES = LN_ACCURACY_EXACT + 1, TYPES = LN_F16 + 1 };
 
 static const struct {
-    const char *name; /* of a call: "library_", this, types */
+    const char *name; /* the names of such calls begin so; types follow */
     double row_ulp[TYPES];
 } promises[CLASSES] = {
     [LN_ACCURACY_FAST] = {"library_fast_",

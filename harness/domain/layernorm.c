@@ -28,11 +28,11 @@ static const tensor_role layernorm_roles[LAYERNORM_ROLES] = {
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* By enumerator. */
+/* The names of the levels, indexed by the values of the enums in layernorm.h. */
 static const char *const divisors[] = {"0", "1"};
 static const char *const place_names[] = {"none", "var", "std", "quotient"};
 static const char *const affine_names[] = {"none", "scalar", "gamma", "vector", "gamma1"};
-static const unsigned char other_divisor[] = {1, 0}, /* gamma stored the other way */
+static const unsigned char other_divisor[] = {1, 0}, /* gamma stored as gamma - 1, or the reverse */
     other_gamma[] = {0, 1, 2, LN_AFFINE_GAMMA1, LN_AFFINE_VECTOR};
 
 static const convention_field layernorm_fields[] = {
@@ -48,7 +48,7 @@ static const convention_field layernorm_fields[] = {
         .ddof = (divisor), .eps_place = LN_EPS_##place, .eps = (value), .affine = LN_AFFINE_##form \
     }
 
-/* THE table of presets: docs/conventions.md says whose they are. */
+/* The presets of LayerNorm; docs/conventions.md names the sources. */
 static const convention_preset layernorm_presets[] = {
     {"torch", CONVENTION(0, VAR, 1e-5, VECTOR), "torch.nn.LayerNorm"},
     {"torch-nobias", CONVENTION(0, VAR, 1e-5, GAMMA), "torch.nn.LayerNorm(bias=False)"},

@@ -1,10 +1,10 @@
-/* The facts of a machine: one table says where each is read, what is fine, and what another value means. */
+/* The facts of a machine. One table says where each fact is read, which values are fine, and what others mean. */
 #include "domain/machine.h"
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/program.h"
 #include "base/text.h"
-#include "build_info.h" /* made anew at each build, written only where it changed */
+#include "build_info.h" /* generated at each build, written only if it changed */
 #include "caches.h"
 #include "certify/reference.h"
 #include "domain/operation.h"
@@ -25,10 +25,10 @@
 #define COMPILER "gcc " __VERSION__
 #endif
 
-/* A machine that is being read. */
+/* The machine whose facts are read. */
 typedef struct fact_source {
-    const char *root; /* files are looked for under it; "": the real ones */
-    unsigned cpu;     /* the one we run on */
+    const char *root; /* the directory that stands for /; "": the real one */
+    unsigned cpu;     /* the CPU that this process runs on */
 } fact_source;
 
 enum { VALUE_LENGTH = sizeof(((machine_fact *)0)->value), PATH_LENGTH = 1280 };
@@ -38,7 +38,7 @@ static const char cpuinfo[] = "/proc/cpuinfo";
 
 /* ---- files ---- */
 
-/* NULL where it cannot be opened. */
+/* Opens a file; returns NULL if it cannot be opened. */
 static FILE *open_under(const char *root, const char *path)
 {
     char full[2 * PATH_LENGTH];
@@ -46,8 +46,8 @@ static FILE *open_under(const char *root, const char *path)
     return fopen(full, "r");
 }
 
-/* A file's first line, or the text behind a key: "key : text", "key=text" or "key text", of cpuinfo behind the line
- * "processor : N" of the CPU we run on. False where there is none. */
+/* Reads the first line of a file, or the text after a key: "key : text", "key=text" or "key text". In cpuinfo only
+ * the part of our CPU counts, which begins with "processor : N". Returns false if there is no such text. */
 static bool read_value(const fact_source *source, const char *path, const char *key, char *value,
                        size_t size)
 {
@@ -75,11 +75,11 @@ static bool read_value(const fact_source *source, const char *path, const char *
 
 /* ---- the control group ---- */
 
-/* Version 2 alone: /proc/self/cgroup has a line "0::/a/b", and the files of the group lie in /sys/fs/cgroup/a/b. A
- * container may see its own group as /sys/fs/cgroup; then the directories below it are not there, and those of "/../x"
- * cannot be seen. With a key, the first count behind it. Else the least limit of our own group and of those above it:
- * "max" or bytes in memory.max, "max 100000" or microseconds of a period ("150000 100000") in cpu.max; 0: none. -1:
- * not known. */
+/* Returns the first count after a key in a file of the control group; without a key, the least limit of our own group
+ * and those above it (memory.max has bytes or "max"; cpu.max has microseconds of a period, "150000 100000", or "max
+ * 100000"); 0: no limit; -1: not known. Reads version 2 only: /proc/self/cgroup has a line "0::/a/b", and the group's
+ * files are in /sys/fs/cgroup/a/b. In a container our group may be /sys/fs/cgroup itself, so missing directories are
+ * skipped; a group of the form "/../x" is not visible at all. */
 static double group_figure(const char *root, const char *file, const char *key)
 {
     const fact_source source = {root, 0};
@@ -107,20 +107,20 @@ double control_group_memory(const char *root)
     return group_figure(root, "memory.max", NULL);
 }
 
-/* Counted where the process was, whichever group's limit it was. */
+/* The kernel counts a killed process in the process's own group, whichever group's limit was reached. */
 long control_group_oom_kills(const char *root)
 {
     return (long)group_figure(root, "memory.events", "oom_kill");
 }
 
-/* ---- facts that are more than a line of a file: false where they are not known ---- */
+/* ---- facts that are more than a line of a file: the readers return false if the fact is not known ---- */
 
 typedef bool fact_reader(const fact_source *source, int which, char *value);
 #define UNUSED __attribute__((unused))
 #define READER(name, which)                                                                        \
     static bool read_##name(UNUSED const fact_source *source, UNUSED int which, char *value)
 
-/* "4.2.0" out of "MPFR 4.2.0, GMP 6.2.1". */
+/* Reads "4.2.0" from "MPFR 4.2.0, GMP 6.2.1". */
 READER(reference, of_gmp)
 {
     const char *name = of_gmp ? "GMP " : "MPFR ", *at = strstr(ln_reference_versions(), name);
@@ -129,13 +129,13 @@ READER(reference, of_gmp)
     return true;
 }
 
-/* "glibc 2.36" */
+/* Reads "glibc 2.36". */
 READER(libc, which)
 {
     return confstr(_CS_GNU_LIBC_VERSION, value, VALUE_LENGTH) > 0;
 }
 
-/* Arm's Linux gives numbers instead of a name. */
+/* Reads the numbers that Linux gives on Arm instead of a name. */
 READER(arm_model, which)
 {
     char implementer[32], part[32];
@@ -144,7 +144,7 @@ READER(arm_model, which)
            snprintf(value, VALUE_LENGTH, "implementer %s, part %s", implementer, part) > 0;
 }
 
-/* Those of the processor's flags that a kernel may be built for. */
+/* Lists the processor's flags for which kernels may be built. */
 READER(simd, which)
 {
     static const char known[] = " sse2 sse4_2 avx avx2 fma f16c avx512f avx512bw avx512dq avx512vl "
@@ -162,8 +162,8 @@ READER(simd, which)
     return true;
 }
 
-/* A data cache of the CPU we run on, as sysfs tells it; where it does not (containers, some Arm machines), the C library
- * may. */
+/* Reads the size of a data cache of our CPU from sysfs; if it is not there (containers, some Arm machines), asks the C
+ * library. */
 READER(cache, level)
 {
     static const int names[] = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE,
@@ -196,7 +196,7 @@ READER(cores, which)
     return true;
 }
 
-/* How many kinds of core there are (big and little ones): kinds differ in capacity, L1d or L2. */
+/* Counts the kinds of core (big and little ones): kinds differ in capacity, L1d or L2. */
 READER(kinds, which)
 {
     static const char *const files[] = {"cpu_capacity", "cache/index0/size", "cache/index2/size"};
@@ -220,7 +220,7 @@ READER(kinds, which)
     return kinds > 0;
 }
 
-/* What the CPU counts for a process of this user, or why it does not. */
+/* Names the events that the CPU counts for a process of this user, or the reason why it counts none. */
 READER(counters, which)
 {
     int counters[COUNTS];
@@ -230,8 +230,8 @@ READER(counters, which)
     return true;
 }
 
-/* Kinds of CPU that are emulated: instruction sets that kernels may not use, and the worker of
- * another processor. */
+/* Reads the settings that make this machine stand for another: disabled instruction sets (LN_DISABLE_ISA), or a
+ * worker for another processor (LNBENCH_WORKER). */
 READER(emulated, which)
 {
     const char *said = getenv(which ? "LNBENCH_WORKER" : "LN_DISABLE_ISA");
@@ -247,8 +247,8 @@ READER(kernel, which)
            snprintf(value, VALUE_LENGTH, "%s", which ? names.release : names.machine) > 0;
 }
 
-/* The hypervisor's name of itself (CPUID leaf 0x40000000), where the processor says there is one:
- * that works in containers too. */
+/* Reads the hypervisor's own name (CPUID leaf 0x40000000) if the processor's flags report one. This works in containers
+ * too. */
 READER(hypervisor, which)
 {
     char flags[8192];
@@ -267,7 +267,8 @@ READER(hypervisor, which)
     return true;
 }
 
-/* Whether subnormal results (FTZ) or operands (DAZ) become 0, as -ffast-math has it in a whole process; rounding. */
+/* Tests whether subnormal results (FTZ, 0) or operands (DAZ, 1) become 0, as -ffast-math sets it for the whole process,
+ * or reads the rounding mode (2). */
 READER(arithmetic, which)
 {
     const volatile double tiny = which ? 0x1p-1074 : 0x1p-1022, scale = which ? 0x1p1000 : 0.5;
@@ -298,7 +299,7 @@ READER(limit, of_cpus)
     return limit >= 0;
 }
 
-/* The sizes that ln_layernorm() goes by; or whether it took those of the environment. */
+/* Lists the cache sizes that ln_layernorm() uses, or says whether it refused the sizes in LN_CACHE_BYTES. */
 READER(dispatch_caches, given)
 {
     const cache_sources here = ln_cache_sources();
@@ -334,20 +335,20 @@ READER(results, which)
 
 /* ---- the table ---- */
 
-/* A row with the name of the one before is read where that is not known; one without a name is a check alone, and no
- * fact. */
+/* A row with the same name as the row before is read if that one is not known. A row without a name is only a check:
+ * it is no fact of a run. */
 typedef struct fact_row {
     const char *name;
-    const char *text;       /* what it is; or */
-    const char *file, *key; /* a file (%u: the CPU), its first line or the value of a key; or */
+    const char *text;       /* the value itself; or */
+    const char *file, *key; /* a file (%u: the CPU): its first line, or the text after `key`; or */
     fact_reader *read;
-    int which;        /* for read() */
-    const char *part; /* what sscanf() takes; one without % first is looked for. None: all */
-    char on;          /* the digit that means "on", another one "off"; 0: it is no such digit */
-    bool in_kib;      /* is made bytes */
-    bool optional;    /* there is no such fact where it is not known */
-    /* The values that are fine, and what another one means. A pattern is words and limits of numbers (">=2",
-     * "<=0.3"), with | between them; "*": each that is known. */
+    int which;        /* the argument of read() */
+    const char *part; /* an sscanf() format for a part, which begins with its first character */
+    char on;       /* the digit that means "on" (any other is "off"); 0: the value is not a digit */
+    bool in_kib;   /* convert from KiB to bytes */
+    bool optional; /* leave the fact out if it is not known */
+    /* The pattern of values that are fine, and the meaning of any other value. A pattern is words and limits of
+     * numbers (">=2", "<=0.3"), with | between them; "*" matches every known value. */
     const char *fine, *title, *meaning, *advice;
     finding_grade grade; /* of a value that is not fine */
 } fact_row;
@@ -442,7 +443,7 @@ static const fact_row fact_rows[] = {
      WARN("none", "CPU quota of the control group",
           "the kernel stops us in the middle of a measurement when it is used up",
           "start the container without --cpus, or lift CPUQuota= of the unit")},
-    /* A third of one CPU is enough to meet a single-threaded run now and then. */
+    /* Other work that uses a third of one CPU disturbs a single-threaded run now and then. */
     {"load_1m", .file = "/proc/loadavg", .part = "%255s",
      WARN("<=0.3", "load over the last minute", "other work takes time and caches away",
           "run `top` to see which process, and wait a minute after a build")},
@@ -543,7 +544,7 @@ const char *machine_fact_value(const machine_facts *machine, const char *name)
     return "unknown";
 }
 
-/* Values of facts with " | " between them. */
+/* Joins the values of facts, at most `most` bytes of each, with " | " between them. */
 static void join_values(const machine_facts *machine, const char *const names[], size_t count,
                         size_t most, char *joined, size_t size)
 {
@@ -567,9 +568,8 @@ void machine_free(machine_facts *machine)
     *machine = (struct machine_facts){0};
 }
 
-/* Copies in half the L2 are found there by each call, and many a batch make reading the clock
- * cheap.
- */
+/* In place: copies of x that fill half the L2 stay there from call to call, and with many copies in a batch, reading
+ * the clock costs little. */
 size_t machine_rotated_bytes(const machine_facts *machine, cache_state cache)
 {
     if (cache == CACHE_COLD)
@@ -581,13 +581,13 @@ double machine_memory(const machine_facts *machine, bool *of_group)
 {
     double memory = number_read(machine_fact_value(machine, "memory_bytes"), NULL);
     double limit = number_read(machine_fact_value(machine, "memory_limit_bytes"), NULL);
-    bool less = limit > 0 && !(memory > 0 && memory <= limit); /* words are 0 */
+    bool less = limit > 0 && !(memory > 0 && memory <= limit); /* number_read("none") is 0 */
     if (of_group)
         *of_group = less;
     return less ? limit : memory;
 }
 
-/* Where no size is known, sizes that are common stand for them. */
+/* Uses common sizes if none of the caches is known. */
 const char *machine_regime(const machine_facts *machine, ln_operation kind, size_t rows,
                            size_t hidden, ln_type dtype)
 {
@@ -625,9 +625,9 @@ const char *machine_key(const machine_facts *machine, char key[MACHINE_KEY_LENGT
     return key;
 }
 
-/* ---- what makes timings untrustworthy ---- */
+/* ---- facts that make timings untrustworthy ---- */
 
-/* Whether a known value is one of the words of a pattern, or within one of its limits. */
+/* Returns true if a known value is one of the words of a pattern, or within one of its limits. */
 static bool matches(const char *pattern, const char *value)
 {
     char *end;
@@ -647,7 +647,7 @@ static bool matches(const char *pattern, const char *value)
     }
 }
 
-/* What a row says of a machine. */
+/* Checks the fact of a row on a machine. */
 static finding find(const machine_facts *machine, const fact_row *row)
 {
     const fact_source here = {"", 0};

@@ -1,4 +1,4 @@
-/* THE list of metrics: store, tables, exports, history and --verify read nothing else. */
+/* The list of metrics that store, tables, exports, history and --verify walk. */
 #include "domain/case.h"
 
 #define REAL(field, published)                                                                     \

@@ -1,6 +1,6 @@
-/* The table of models. Hidden sizes and sequence lengths are as the papers print them; eps is that
- * of the published configuration, which papers seldom print. Where a model was trained on short
- * sequences first and on longer ones then, the first are meant. */
+/* The table of models. Hidden sizes and sequence lengths are those that the papers print; eps, which papers seldom
+ * print, is that of the published configuration. If a model was trained on short sequences first and on longer ones
+ * later, the table has the short length. */
 #include "domain/operation.h"
 #include "base/text.h"
 #include "domain/case.h"
@@ -45,7 +45,7 @@
 #define PHI3 "Abdin et al. 2024, section 2; config.json of microsoft/Phi-3-mini-4k-instruct: 1e-5"
 #define PHI4 "Abdin et al. 2024 (Phi-4), section 3; config.json of microsoft/phi-4: 1e-5"
 
-/* The preset of these numbers: Llama's, with 1e-6. */
+/* The preset that is Llama's convention with eps 1e-6. */
 #define LLAMA_1E6 "t5"
 
 static const model_shape table_of_models[] = {
@@ -132,7 +132,7 @@ const model_shape *models(size_t *count)
     return table_of_models;
 }
 
-/* The first of these keys that is there; NULL: none is. */
+/* Returns the value of the first of these keys that the configuration has, or NULL; *key is that key. */
 static const json_t *value_of(const json_t *config, const char *const keys[], const char **key)
 {
     const json_t *found = NULL;
@@ -143,7 +143,7 @@ static const json_t *value_of(const json_t *config, const char *const keys[], co
     return found;
 }
 
-static const char *config_dtype; /* of the model found last */
+static const char *config_dtype; /* the type in the config.json that was read last; NULL: none */
 
 const char *model_dtype(void)
 {
@@ -189,7 +189,7 @@ static void take_config(const json_t *config, const char *path, model_shape *mad
                  number, kind && strncmp(kind, "gemma", 5) == 0 ? "1+w" : "w,cast=yes");
 }
 
-/* A file, or the config.json of a folder. A model of several kinds of input has its text model within. */
+/* Reads a file, or the config.json of a folder. A multimodal model has the text model in a member "text_config". */
 static const model_shape *read_config(const char *given)
 {
     static char path[1024], convention[CONVENTION_MAX_LENGTH];
@@ -208,7 +208,7 @@ static const model_shape *read_config(const char *given)
     return &made;
 }
 
-/* Of "meta-llama/Meta-Llama-3-8B-Instruct" the model without what says how it was trained. */
+/* Returns true if an id means the named model: "meta-llama/Meta-Llama-3-8B-Instruct" is "llama-3-8b". */
 static bool is_id_of(const char *id, const char *name)
 {
     static const char *const endings[] = {"",         "-hf",      "-v0.1",     "-v0.3",

@@ -1,4 +1,4 @@
-/* What is asked of the table of operations, calls of an operation, and its conventions as text. */
+/* Look-ups in the table of operations, calls of an operation, and its conventions as text. */
 #include "domain/operation.h"
 #include "base/arena.h"
 #include "base/text.h"
@@ -153,7 +153,7 @@ bool convention_equal(const ln_convention *a, const ln_convention *b)
            a->cast == b->cast && a->root == b->root && a->sum == b->sum;
 }
 
-/* In the order of the fields: another level that this one is easily taken for; another place of eps, then no eps. */
+/* Changes one field at a time: to the level that it is easily mistaken for; eps to each other place, then to none. */
 size_t convention_neighbours(const ln_convention *own, ln_convention others[NEIGHBOURS_MOST])
 {
     const operation *what = operations[own->operation];
@@ -192,7 +192,7 @@ const size_t operation_count = sizeof operations / sizeof *operations - 1;
 
 enum { CHOICES_LENGTH = 160 };
 
-/* "MARKfirst, MARKsecond or MARKlast" behind `before`. */
+/* Writes `before` and then the words as "MARKfirst, MARKsecond or MARKlast". */
 static const char *choices(const char *before, const char *mark, const char *const *words,
                            size_t count, char buffer[CHOICES_LENGTH])
 {
@@ -206,7 +206,7 @@ static const char *choices(const char *before, const char *mark, const char *con
     return buffer;
 }
 
-/* "convention '...': WHAT 'PART' ...": every error of a list names the list and the part. */
+/* Fails with "convention 'LIST': WHAT 'PART': EXPECTED". */
 static bool fail_part(error *err, const char *list, const char *what, const char *part,
                       const char *expected)
 {
@@ -214,7 +214,7 @@ static bool fail_part(error *err, const char *list, const char *what, const char
                 expected);
 }
 
-/* EPS@PLACE, or 0 without a place, for which *place is NULL. */
+/* Reads EPS@PLACE, or 0 without a place; *place is then NULL. */
 static bool parse_eps(const char *list, const convention_field *field, const char *given,
                       double *eps, const char **place, error *err)
 {
@@ -239,7 +239,7 @@ static bool parse_field(const char *list, const convention_field *field, const c
 {
     char said[CHOICES_LENGTH];
     const char *word = given;
-    size_t first = field->eps, level = first; /* the first level of eps is that there is none */
+    size_t first = field->eps, level = first; /* a list cannot name level 0 of eps, "none" */
     double eps = 0;
     if (field->eps && !parse_eps(list, field, given, &eps, &word, err))
         return false;
@@ -250,14 +250,14 @@ static bool parse_field(const char *list, const convention_field *field, const c
                          field->expected ? field->expected
                                          : choices("must be ", "", field->words + first,
                                                    field->levels - first, said));
-    /* eps 0 is the same wherever it is added: one convention has one form. */
+    /* eps 0 has the same effect in every place, so it is always stored with level 0. */
     convention_set_level(field, field->eps && eps == 0 ? 0 : level, convention);
     if (field->eps)
         convention->eps = eps > 0 ? eps : 0;
     return true;
 }
 
-/* One KEY=VALUE. `seen` has a bit for each field that came before. */
+/* Reads one KEY=VALUE. `seen` has a bit for each field that the list has already set. */
 static bool parse_pair(const char *list, char *pair, unsigned *seen, ln_convention *convention,
                        error *err)
 {
@@ -283,7 +283,7 @@ static bool parse_pair(const char *list, char *pair, unsigned *seen, ln_conventi
 
 static bool parse_list(const char *given, ln_convention *convention, error *err)
 {
-    static const char of[] = "operation="; /* begins a list of another operation than the first */
+    static const char of[] = "operation="; /* the first key of a list for RMSNorm */
     char *copy = allocate_copy(given, strlen(given) + 1), *rest = copy;
     ln_convention made = {0};
     unsigned seen = 0;

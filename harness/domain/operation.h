@@ -52,7 +52,7 @@ typedef enum role_shape {
 typedef enum role_type {
     TYPE_STORAGE,
     TYPE_PARAMETER,
-    TYPE_ACCUMULATOR, /* of an input, for which no kernel is known: f64 with f64 rows, else f32 */
+    TYPE_ACCUMULATOR, /* for an input, whose kernel is not known: f64 with f64 rows, else f32 */
 } role_type;
 
 typedef struct tensor_role {
@@ -61,22 +61,23 @@ typedef struct tensor_role {
     role_type type;
     bool output;
     bool optional; /* a call may leave it out under any convention */
-    /* Whether a call under a convention has it; NULL: always. */
+    /* Returns true if a call under the convention has this tensor; NULL: every call has it. */
     bool (*needed)(const ln_convention *convention);
-    unsigned with; /* bits of the inputs without which a call does not have it */
-    unsigned over; /* bit of the input whose memory it takes in place; 0: none */
+    unsigned with; /* bits of the inputs that a call must have, to have this tensor too */
+    unsigned over; /* bit of the input whose memory this output uses in an in-place call; 0: none */
     size_t stride; /* for a table: offset of its stride in ln_problem */
 } tensor_role;
 
 /* A member of ln_convention that the operation has. Its value is a level, the index of a word. */
 typedef struct convention_field {
     const char *name;         /* in lists, NAME=WORD */
-    const char *const *words; /* of its levels */
+    const char *const *words; /* the names of its levels */
     size_t levels;
-    size_t place;                   /* of the member, an int or an enum, in ln_convention */
-    bool eps;                       /* the place of eps: NAME=EPS@WORD; level 0: no eps, NAME=0 */
-    const char *expected;           /* the error for another word; NULL: "must be", and the words */
-    const unsigned char *taken_for; /* by level: for which it is easily taken; NULL: for none */
+    size_t place;         /* offset of the member, an int or an enum, in ln_convention */
+    bool eps;             /* the place of eps: NAME=EPS@WORD; level 0: no eps, NAME=0 */
+    const char *expected; /* the error for another word; NULL: "must be" and the words */
+    const unsigned char *
+        taken_for; /* for each level, the one that it is easily mistaken for; NULL: there is none */
 } convention_field;
 
 typedef struct convention_preset {
@@ -91,32 +92,31 @@ typedef struct operation {
     const tensor_role *roles;
     size_t count;                   /* of roles */
     size_t result;                  /* the output that is judged element by element */
-    const convention_field *fields; /* in the order of a list */
+    const convention_field *fields; /* in the order in which a list names them */
     size_t field_count;
     const convention_preset *presets;
     size_t preset_count;
-    double eps_f64; /* of the first preset, where rows are f64; 0: the same */
-    /* The affine form that is equal to the form of its parameters (perhaps without beta); NULL: the convention's. */
+    double eps_f64; /* eps of the first preset for f64 rows; 0: the same as for other types */
+    /* Returns the affine form of LayerNorm that its parameters correspond to; NULL: the convention's `affine`. */
     ln_affine (*form)(const ln_convention *convention);
 } operation;
 
-/* By ln_operation. */
+/* Indexed by ln_operation. */
 extern const operation *const operations[]; /* ends with NULL */
 extern const size_t operation_count;
 
-/* The number of conventions that the levels of the fields can form; the convention with a number (the first field
- * varies fastest; without eps); the level of a field; the equivalent affine form; and whether two are equal, with
- * their eps. */
+/* Returns the number of combinations of the fields' levels. */
 size_t convention_count(const operation *what);
+/* Returns the convention with an index below that count, with eps 0. The first field varies fastest. */
 ln_convention convention_numbered(const operation *what, uint64_t number);
 size_t convention_level(const convention_field *field, const ln_convention *convention);
 void convention_set_level(const convention_field *field, size_t level, ln_convention *convention);
-ln_affine convention_form(const ln_convention *convention);
+ln_affine convention_form(const ln_convention *convention); /* see operation.form */
 bool convention_equal(const ln_convention *a, const ln_convention *b);
-/* Fills others[] with conventions that are easily mistaken for `own`, and returns how many. */
+/* Fills others[] with conventions that are easily mistaken for `own`, and returns their number. */
 size_t convention_neighbours(const ln_convention *own, ln_convention others[NEIGHBOURS_MOST]);
 
-/* Whether 1 + g is rounded to g's type; and whether the root or xhat is rounded to the storage type. */
+/* Return true if 1 + g is rounded to g's type, and if the root or xhat is rounded to the storage type. */
 static inline bool convention_rounds_factor(const ln_convention *convention)
 {
     return convention->weight == LN_RMS_WEIGHT_OFFSET_ROUNDED;
@@ -127,16 +127,16 @@ static inline bool convention_rounds_between(const ln_convention *convention)
     return convention->root || convention->cast;
 }
 
-/* The bytes of x and y, which every call reads and writes, and which figures in GB/s count. */
+/* Returns the bytes of x and y, which every call reads and writes. Figures in GB/s count these bytes only. */
 double call_bytes(const operation *what, size_t rows, size_t hidden, ln_type dtype);
 
 const char *operation_name(ln_operation kind);
 bool operation_from_name(const char *name, ln_operation *kind);
-/* Bits of ln_operation for a name or "all"; NULL is the first operation. Another name ends the program (2). */
+/* Returns the bit (OPERATION_BIT) of the named operation, or the bits of all for "all"; NULL means the first
+ * operation. Another name ends the program (2). */
 unsigned operations_parse(const char *name);
 
-/* The memory of a tensor: `rows` runs of row_bytes, at distances of stride_bytes. A parameter is one
- * such run. */
+/* The memory of a tensor: `rows` rows of row_bytes each, which begin stride_bytes apart. A parameter is one row. */
 typedef struct role_extent {
     size_t rows, row_bytes, stride_bytes;
     size_t element; /* bytes */
@@ -144,13 +144,13 @@ typedef struct role_extent {
 
 role_extent role_extent_of(const tensor_role *role, const ln_problem *problem, ln_type accumulator);
 
-/* Bytes from the first element to the end of the last. */
+/* Returns the bytes from the start of the first element to the end of the last one. */
 static inline size_t extent_bytes(const role_extent *extent)
 {
     return extent->rows ? (extent->rows - 1) * extent->stride_bytes + extent->row_bytes : 0;
 }
 
-/* Whether a call under the convention needs the tensor. */
+/* Returns true if a call under the convention needs the tensor. */
 bool role_is_needed(const tensor_role *role, const ln_convention *convention);
 
 static inline bool operation_has(const operation *what, size_t role)
@@ -158,13 +158,13 @@ static inline bool operation_has(const operation *what, size_t role)
     return what->roles[role].shape != SHAPE_NONE;
 }
 
-/* The role whose memory an in-place output takes: that of an input, or its own. */
+/* Returns the role whose memory this role uses in an in-place call: an input's, or its own. */
 static inline size_t role_in_place(const operation *what, size_t role)
 {
     return what->roles[role].over ? (size_t)__builtin_ctz(what->roles[role].over) : role;
 }
 
-/* The elements of one row of the tensor; for a parameter, all its elements. */
+/* Returns the number of elements in one row of the tensor; for a parameter, of all its elements. */
 static inline size_t role_columns(const tensor_role *role, const ln_convention *convention,
                                   size_t hidden)
 {
@@ -174,33 +174,33 @@ static inline size_t role_columns(const tensor_role *role, const ln_convention *
                                             : hidden;
 }
 
-/* Whether it is an output with one number for each row. */
+/* Returns true for an output with one number for each row: mean and rstd. */
 static inline bool role_is_statistic(const tensor_role *role)
 {
     return role->output && role->shape == SHAPE_ROWS;
 }
 
-/* Whether it is an output table besides the result: the sum with a residual. */
+/* Returns true for an output table that is not the result: x + residual. */
 static inline bool role_is_sum(const operation *what, size_t role)
 {
     const tensor_role *own = &what->roles[role];
     return own->output && own->shape == SHAPE_TABLE && role != what->result;
 }
 
-/* Whether the number of its elements does not depend on the rows. */
+/* Returns true if the tensor has the same number of elements for any number of rows. */
 static inline bool role_is_parameter(const tensor_role *role)
 {
     return role->shape == SHAPE_HIDDEN || role->shape == SHAPE_PARAMETER;
 }
 
-/* Whether a stored row, which is kept to be run again, has it: an input that no call can leave out. */
+/* Returns true for an input that no call can leave out; rows that are stored to be run again have these inputs. */
 static inline bool role_is_kept(const tensor_role *role)
 {
     return !role->output && !role->optional && role->shape != SHAPE_NONE;
 }
 
-/* Access by role to the tensors of a call (pointers in the order of the roles), and to the stride of a table
- * in a problem. */
+/* Get and set a call's tensor by its role (`tensors` has a pointer for each role, in their order), and find the stride
+ * of a table in a problem. */
 static inline void *role_get(size_t role, const void *tensors)
 {
     return ((void *const *)tensors)[role];
@@ -216,23 +216,22 @@ static inline size_t *role_stride(const tensor_role *role, ln_problem *given)
     return (size_t *)((char *)given + role->stride);
 }
 
-/* The inputs of a call, from which blocks are made. */
+/* A problem with its inputs; the blocks of rows that the judge checks are made from it. */
 typedef struct operation_call {
     ln_operation operation;
     ln_problem problem;
-    void *inputs[ROLES_MOST]; /* by role; NULL: not there */
+    void *inputs[ROLES_MOST]; /* indexed by role; NULL: the call does not have it */
 } operation_call;
 
-/* A call with dense rows and no inputs yet. */
+/* Returns a call with dense rows and without inputs. */
 operation_call call_dense(const ln_convention *convention, ln_type storage, ln_type param,
                           size_t rows, size_t hidden);
-/* Allocates every input, whether its convention needs it or not; with `optional` also the optional
- * ones. */
+/* Allocates every input in `memory`, even if its convention does not need it; the optional ones only if `optional`. */
 void call_allocate(arena *memory, operation_call *call, bool optional);
 /* Removes the inputs that its convention does not need. */
 void call_drop_unneeded(operation_call *call);
 
-/* A problem with dense rows. */
+/* Returns a problem with dense rows. */
 ln_problem problem_dense(const ln_convention *convention, ln_type storage, ln_type param,
                          size_t rows, size_t hidden);
 /* Sets the stride of every table. */
@@ -247,25 +246,26 @@ const convention_preset *convention_presets(ln_operation kind, size_t *count);
  * affine=none. A list for another operation than the first begins with "operation=NAME". Errors (usage) name
  * the wrong part, the allowed values and the nearest preset. */
 bool convention_parse(const char *given, ln_convention *convention, error *err);
-/* The same for a user's words; an error ends the program (2). */
+/* Does the same for a word that a user typed; an error ends the program (2). */
 ln_convention convention_named(const char *given);
-/* The same for rows of this type: torch-rms takes the epsilon of the type, as PyTorch does for eps=None. Stored
- * conventions have their eps and are read without a type. */
+/* Does the same for rows of this type: torch-rms uses the epsilon of the type, as PyTorch does for eps=None. Stored
+ * conventions name their eps, so they are read without a type. */
 ln_convention convention_for(const char *given, ln_type storage);
 
-/* The canonical list: "ddof=0,eps=1e-05@var,affine=vector" with the shortest decimals, or
- * "operation=rmsnorm,eps=1e-05@square,weight=w" without keys at their first level; parse reads it back. */
+/* Writes the canonical list into `buffer` and returns it: "ddof=0,eps=1e-05@var,affine=vector" with the shortest
+ * decimals, or "operation=rmsnorm,eps=1e-05@square,weight=w" without keys at their first level. convention_parse()
+ * reads it back. */
 const char *convention_format(const ln_convention *convention, char buffer[CONVENTION_MAX_LENGTH]);
 
-/* The name of an equal preset, else the canonical list. This is what is stored and printed. */
+/* Returns the name of an equal preset, or else the canonical list. Conventions are stored and printed so. */
 const char *convention_label(const ln_convention *convention, char buffer[CONVENTION_MAX_LENGTH]);
 
-/* The contents of an output before a call, by which elements that were not written are found: one kind of NaN in y
- * and the sum, another in mean and rstd. A third kind is in the gaps between the rows of an input. */
+/* Poison: NaNs that outputs hold before a call, so that elements that a kernel did not write are found. y and the sum
+ * hold one kind of NaN (bytes of POISON), mean and rstd another, and the gaps between an input's rows a third. */
 
 enum { POISON = 0xff };
 
-/* Byte `at` of a poisoned mean or rstd; the last two bytes identify it. */
+/* Returns byte `at` of a poisoned mean or rstd; the last two bytes identify it. */
 static inline unsigned char statistic_poison(size_t at, size_t size)
 {
     return at + 1 == size ? 0xff : at + 2 == size ? 0xfd : 0xda;
@@ -285,7 +285,7 @@ static inline bool is_statistic_poison(const void *value, size_t size)
     return true;
 }
 
-/* Whether a value is that NaN after a conversion, which keeps the first bits of a NaN. */
+/* Returns true for such a NaN after a conversion to another type, which keeps the leading bits. */
 static inline bool is_from_statistic_poison(const void *value, size_t size)
 {
     const unsigned char *byte = value;
@@ -303,7 +303,7 @@ static inline void poison_gap(void *data, size_t bytes, size_t size)
     }
 }
 
-/* Whether a value comes from such a gap, whatever its sign. */
+/* Returns true if a value is the NaN of such a gap, of either sign. */
 static inline bool is_from_gap(const void *value, size_t size)
 {
     unsigned char gap[sizeof(double)];
@@ -334,7 +334,7 @@ const model_shape *models(size_t *count);
  * reads a config.json of Hugging Face (the file or its folder; valid until the next call). Case is ignored. Otherwise
  * the program ends (2) with the nearest name, or with what the file lacks. */
 const model_shape *model_find(const char *name);
-/* The type in the config.json that was found last; NULL: not known. */
+/* Returns the type that the config.json found last names ("f32"); NULL: it names none, or there was no file. */
 const char *model_dtype(void);
 
 #endif

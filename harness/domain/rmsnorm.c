@@ -31,15 +31,15 @@ static const tensor_role rmsnorm_roles[LAYERNORM_ROLES] = {
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* By enumerator. */
+/* The names of the levels, indexed by the values of the enums in rmsnorm.h. */
 static const char *const roots[] = {"exact", "rounded"};
 static const char *const casts[] = {"no", "yes"};
 static const char *const sums[] = {"rounded", "unrounded", "squares"};
 static const char *const places[] = {"none", "square", "root"};
 static const char *const weights[] = {"none", "w", "1+w", "1+w-rounded"};
 
-/* The weight stored the other way. What is rounded on the way differs by less than a row can tell: the judge looks at
- * many (judge/rmsnorm.c). */
+/* The weight stored as w - 1, or the reverse. Conventions that differ in a rounding only are not listed: one row cannot
+ * tell them apart, so the judge compares many rows (judge/rmsnorm.c). */
 static const unsigned char other_weight[] = {LN_RMS_WEIGHT_NONE, LN_RMS_WEIGHT_OFFSET,
                                              LN_RMS_WEIGHT, LN_RMS_WEIGHT};
 
@@ -61,8 +61,8 @@ static const convention_field rmsnorm_fields[] = {
         .sum = LN_RMS_SUM_##how                                                                    \
     }
 
-/* THE table of presets: docs/conventions.md says who computes so, and where that was read. Of two that are the
- * same the first is what a convention is called. */
+/* The presets of RMSNorm; docs/conventions.md names the libraries and the sources. If two presets are equal, a
+ * convention is printed by the name of the first. */
 static const convention_preset rmsnorm_presets[] = {
     {"torch-rms", CONVENTION(0x1p-23, 0, 0, ROUNDED, ), "torch.nn.RMSNorm in f32 with eps=None"},
     {"llama", CONVENTION(1e-5, 0, 1, ROUNDED, ), "Llama and most models after it"},

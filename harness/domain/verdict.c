@@ -1,10 +1,10 @@
-/* One table has every verdict's words and exit code. */
+/* The table of verdicts, and everything that is read from it. */
 #include "domain/verdict.h"
 #include "base/text.h"
 #include <stdio.h>
 #include <string.h>
 
-/* Every verdict: its word, its reason, both as a phrase, and the exit code that it alone would ask for. */
+/* For each verdict its word, its reason, both as a phrase, and the exit code if it is the only finding. */
 #define WORD(word) word, "", word
 #define REASON(word, reason) word, reason, word " (" reason ")"
 static const struct {
@@ -84,7 +84,7 @@ const char *verdict_describe(const case_verdict *verdict, char *buffer, size_t s
     bool reason = verdict_reason(verdict->kind)[0] != '\0';
     if (!verdict->detail[0] || verdict->kind == VERDICT_PASS)
         snprintf(buffer, size, "%s", phrase);
-    else /* the detail goes into the brackets of the reason */
+    else /* put the detail into the brackets of the reason */
         snprintf(buffer, size, "%.*s%s%s)", (int)strlen(phrase) - reason, phrase,
                  reason ? ": " : " (", verdict->detail);
     return buffer;

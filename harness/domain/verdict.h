@@ -19,7 +19,7 @@ typedef enum verdict_kind {
     VERDICT_PASS,
     VERDICT_PASS_NO_BOUND,
     VERDICT_TYPE_LIMITED, /* no kernel of these types is accurate on this input: no failure, never recommended */
-    VERDICT_TYPE_LIMITED_CLASS, /* likewise for NaN or infinity in place of a number, or the reverse */
+    VERDICT_TYPE_LIMITED_CLASS, /* the same for NaN or infinity instead of a number, or the reverse */
     VERDICT_INACCURATE,
     VERDICT_WRONG_CLASS,
     VERDICT_OVERRUN,
@@ -34,10 +34,10 @@ typedef enum verdict_kind {
     VERDICT_COUNT,
 } verdict_kind;
 
-/* The detail of a good verdict begins so if the kernel slows other code down. */
+/* The beginning of a good verdict's detail if the kernel slows other code down. */
 #define SPEED_TRAP "speed trap: "
 
-/* The detail of a failure has this if the judge knows what the kernel does wrong. */
+/* Parts of a failure's detail that explain the failure. */
 #define SAYS_MISTAKE "y is that of a kernel that "
 #define SAYS_UNWRITTEN "nothing was written"
 #define SAYS_FROM_GAP "NaN that it read between the rows of "
@@ -52,34 +52,34 @@ typedef struct case_verdict {
 
 /* "pass", "type-limited", "fail", "unsupported" or "missing"; NULL: not judged. */
 const char *verdict_word(verdict_kind kind);
-/* For fail: "inaccurate", "crashed", ...; for type-limited: "inaccurate", "wrong-class"; for pass: "" or "no
- * bound"; else "". */
+/* Returns the reason. For fail: "inaccurate", "crashed", ...; for type-limited: "inaccurate" or "wrong-class"; for
+ * pass: "" or "no bound"; otherwise "". */
 const char *verdict_reason(verdict_kind kind);
-/* Word and reason: "pass", "fail (inaccurate)", "not judged", ... */
+/* Returns word and reason: "pass", "fail (inaccurate)", "not judged", ... */
 const char *verdict_phrase(verdict_kind kind);
-/* word NULL: the case was not judged. False: there is no such verdict. */
+/* Finds the verdict of a word and a reason; word NULL: the case was not judged. Returns false if there is no such
+ * verdict. */
 bool verdict_from_words(const char *word, const char *reason, verdict_kind *kind);
 /* Reads the text of verdict_describe() for a verdict without detail. */
 bool verdict_from_phrase(const char *phrase, case_verdict *verdict);
-bool verdict_is_right(verdict_kind kind);
-bool verdict_is_limit(verdict_kind kind);
-/* Whether it is pass, type-limited or fail; and whether it is fail. */
-bool verdict_is_judged(verdict_kind kind);
-bool verdict_is_fault(verdict_kind kind);
-/* With the detail: "fail (crashed: SIGSEGV)", "unsupported (no AVX-512 on this CPU)",
+bool verdict_is_right(verdict_kind kind);  /* pass */
+bool verdict_is_limit(verdict_kind kind);  /* type-limited */
+bool verdict_is_judged(verdict_kind kind); /* pass, type-limited or fail */
+bool verdict_is_fault(verdict_kind kind);  /* fail */
+/* Returns the phrase with the detail: "fail (crashed: SIGSEGV)", "unsupported (no AVX-512 on this CPU)",
  * "type-limited (inaccurate: ...)", ... */
 const char *verdict_describe(const case_verdict *verdict, char *buffer, size_t size);
-/* The reason and detail without the word: "inaccurate", "crashed (SIGSEGV)". */
+/* Returns the reason and detail without the word: "inaccurate", "crashed (SIGSEGV)". */
 const char *verdict_why(const case_verdict *verdict, char *buffer, size_t size);
-/* Sets the detail, by printf() in the "C" locale. A longer text is cut after a word and ends with "...". */
+/* Sets the detail like printf() in the "C" locale. A text that is too long is cut after a word and ends with "...". */
 void verdict_say(case_verdict *verdict, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* How informative the detail of a failure is: 4 it says what the kernel computes instead, or that it crashed or wrote
- * outside; 2 it names columns; 1 it has only numbers. 0: no failure. */
+/* Returns how informative the detail of a failure is. 4: it says what the kernel computes instead, or the failure is
+ * a crash or another broken rule of the call; 2: it names columns; 1: it has only numbers; 0: no failure. */
 int verdict_telling(const case_verdict *verdict);
-/* The exit code for this verdict. */
+/* Returns the exit code of a command whose only finding is this verdict. */
 exit_code verdict_exit_code(const case_verdict *verdict);
-/* The exit code that takes precedence: the first of 130, 2, 7, 6, 4, 5, 1, 3, 0. */
+/* Returns the exit code that takes precedence: the first of 130, 2, 7, 6, 4, 5, 1, 3, 0. */
 exit_code worse_exit_code(exit_code a, exit_code b);
 
 #endif

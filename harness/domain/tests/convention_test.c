@@ -1,4 +1,4 @@
-/* Conventions as text: which texts are read, which are refused, and with which messages. */
+/* Conventions as text: valid texts are read, others are refused with a message that names the error. */
 #include "domain/operation.h"
 #include "hayai-c/tests/comma_locale.h"
 #include "test.h"
@@ -20,7 +20,7 @@ static ln_convention parsed(const char *given)
     return convention;
 }
 
-/* The presets, typed again. */
+/* The expected presets are typed out here, so that a change by accident in the table is found. */
 TEST(test_presets)
 {
     static const struct {
@@ -147,12 +147,12 @@ TEST(test_refusals)
         if (!strstr(err.message, wrong[i].says))
             fail_msg("'%s' gave: %s", wrong[i].given, err.message);
         assert_null(strchr(err.message, '\n'));
-        assert_int_equal(convention.ddof, 7); /* untouched */
+        assert_int_equal(convention.ddof, 7); /* a failed parse leaves the output alone */
     }
     assert_false(convention_parse("nothing", &(ln_convention){0}, NULL));
 }
 
-/* A long list neither overruns nor is cut without a word. */
+/* A list that is too long is refused; it neither overruns a buffer nor is cut silently. */
 TEST(test_long)
 {
     char list[4096];

@@ -57,7 +57,7 @@ static void put_cache(const char *root, unsigned cpu, unsigned index, const char
     }
 }
 
-/* Two CPUs, of different make so that the right one shows, with all that sysfs can have. */
+/* Writes every file that is read, for two CPUs that differ, so that the test finds facts of the wrong CPU. */
 static void fill_root(const char *root)
 {
     put(root, "/proc/cpuinfo",
@@ -143,7 +143,7 @@ TEST_WITH(test_facts, create, destroy)
     machine_free(&machine);
 }
 
-/* AMD's files, and a processor that tells less. Its caches are those of one CPU, and tell kinds of core apart. */
+/* An Arm processor, which has no model name, but AMD's file for the boost. Its two kinds of core differ in L1d. */
 TEST_WITH(test_other_files, create, destroy)
 {
     put(*state, "/proc/cpuinfo",
@@ -166,7 +166,7 @@ TEST_WITH(test_other_files, create, destroy)
 
 #define GROUPS "/sys/fs/cgroup"
 
-/* One file more of a control group, and what is known then. */
+/* Each step adds or replaces one file of a control group; then the limits must be the expected ones. */
 TEST_WITH(test_control_groups, create, destroy)
 {
     static const struct {
@@ -181,7 +181,7 @@ TEST_WITH(test_control_groups, create, destroy)
         {GROUPS "/box/inner/memory.max", "max\n", "0.50", "none", -1},
         {GROUPS "/box/memory.max", "1048576\n", "0.50", "1048576", -1},
         {GROUPS "/box/inner/memory.events", "oom 4\noom_kill 3\n", "0.50", "1048576", 3},
-        /* A container that sees its own group as the root, and one beyond what can be seen. */
+        /* A container that sees its own group as the root, and then a group that is not visible. */
         {"/proc/self/cgroup", "4:memory:/m\n0::/outer/own\n", "unknown", "unknown", -1},
         {GROUPS "/memory.max", "2048\n", "unknown", "2048", -1},
         {GROUPS "/memory.events", "oom_kill 5\n", "unknown", "2048", 5},
@@ -198,7 +198,7 @@ TEST_WITH(test_control_groups, create, destroy)
     }
 }
 
-/* A container that shows nothing: every fact is there, and unknown. */
+/* If no file can be read, every fact is still listed, as "unknown". */
 TEST_WITH(test_nothing_there, create, destroy)
 {
     static const char *const known[] = {"lnbench_version",
@@ -223,7 +223,7 @@ TEST_WITH(test_nothing_there, create, destroy)
     machine_facts full = read_root(*state, 1), machine = read_root("/nonexistent", 0);
     assert_int_equal(machine.count, full.count);
     for (size_t i = 0; i < machine.count; i++) {
-        assert_string_equal(machine.facts[i].name, full.facts[i].name); /* a fixed order */
+        assert_string_equal(machine.facts[i].name, full.facts[i].name); /* the order is fixed */
         bool is_known = false;
         for (size_t j = 0; j < sizeof known / sizeof *known; j++)
             is_known = is_known || strcmp(machine.facts[i].name, known[j]) == 0;
@@ -239,7 +239,7 @@ TEST_WITH(test_nothing_there, create, destroy)
     machine_free(&full);
 }
 
-/* The real machine: what every Linux tells. */
+/* On the real machine the facts that every Linux system has are known. */
 TEST(test_this_machine)
 {
     machine_facts machine;
@@ -268,7 +268,7 @@ static const finding *find(const finding *findings, size_t count, const char *be
     return NULL;
 }
 
-/* For each check: a value it takes for fine and one that it does not, with words of the remedy. */
+/* For each check a value that is fine, one that is not, and words of the remedy. */
 TEST(test_findings)
 {
     static const struct {
@@ -345,7 +345,7 @@ TEST_WITH(test_surroundings, create, destroy)
     setenv("PATH", "/nonexistent:bin", 1);
     count = machine_findings(&machine, findings);
     assert_int_equal(find(findings, count, "gnuplot")->grade, FINDING_FINE);
-    put(".", "/results", "a file, not a directory"); /* nobody can write into that */
+    put(".", "/results", "a file, not a directory"); /* so that not even root can write into it */
     assert_int_equal(chmod("results", 0444), 0);
     count = machine_findings(&machine, findings);
     assert_int_equal(find(findings, count, "results")->grade, FINDING_WARNING);
@@ -371,7 +371,7 @@ TEST(test_regimes)
         ln_type dtype = expected[i].dtype;
         assert_string_equal(machine_regime(&known, LN_OPERATION_LAYERNORM, rows, hidden, dtype),
                             expected[i].regime);
-        /* Unknown sizes are taken for common ones. */
+        /* If the sizes are unknown, common ones are assumed, which are those of `known`. */
         assert_string_equal(machine_regime(&unknown, LN_OPERATION_LAYERNORM, rows, hidden, dtype),
                             expected[i].regime);
     }
@@ -380,7 +380,7 @@ TEST(test_regimes)
                         "DRAM");
 }
 
-/* The rows that a plan takes for a regime lie in it. */
+/* A call with the number of rows that machine_rows() gives for a regime is in that regime. */
 TEST(test_rows_of_a_regime)
 {
     static const size_t hidden[] = {1, 31, 64, 768, 12288};

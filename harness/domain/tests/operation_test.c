@@ -1,4 +1,4 @@
-/* The table of operations: LayerNorm's line agrees with the plugin ABI, and sizes of tensors follow from it. */
+/* The table of operations: LayerNorm's roles agree with the plugin ABI, and the sizes of tensors follow from them. */
 #include "domain/operation.h"
 #include "test.h"
 

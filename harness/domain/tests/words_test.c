@@ -1,4 +1,4 @@
-/* The words for classes of reproducibility, and the line that counts what was requested, done and missing. */
+/* The names of reproducibility classes, and the line that counts requested, completed and missing cases. */
 #include "domain/coverage.h"
 #include "domain/kernel.h"
 #include "test.h"
@@ -43,7 +43,7 @@ TEST(test_found)
     assert_string_equal(reproducible_found(&silent, NULL), "-");
 }
 
-/* Less than what is not known is nothing, and nothing that is not known is less. */
+/* A class that was not measured is neither lower nor higher than any other. */
 TEST(test_less)
 {
     static const char *const order[] = {"none", "run", "row", "isa"};
