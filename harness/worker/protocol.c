@@ -33,7 +33,7 @@ bool reply_was_interrupted(const worker_reply *reply)
     return interrupted();
 }
 
-/* A memory file takes memory where it is written alone. */
+/* The file is as large as the system allows: a memory file takes memory only for pages that are written. */
 void shared_arena_open(shared_arena *made)
 {
     struct rlimit most;
@@ -77,7 +77,7 @@ void shared_arena_close(shared_arena *of)
 
 /* ---- layouts ---- */
 
-/* Strided rows lie, by hidden, a few elements apart, are whole vectors long, or more than twice as long. */
+/* The gap of strided rows depends on hidden: a few elements, up to a multiple of 16 elements, or about hidden. */
 call_layout layout_named(layout_name name, const operation *what, size_t hidden)
 {
     static const guard_place places[LAYOUT_NAMES] = {GUARD_TIMED, GUARD_BEHIND, GUARD_BEFORE,

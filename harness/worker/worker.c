@@ -20,19 +20,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LOAD_DEADLINE = 20, START_DEADLINE = 20, END_DEADLINE = 2, FIRST_FREE_FD = 10, NOBODY = -1 };
+enum { LOAD_DEADLINE = 20, START_DEADLINE = 20, END_DEADLINE = 2, FIRST_FREE_FD = 10, NONE = -1 };
 
-/* A place for one process, which may be empty: one for each plugin, and one for timing. Each wait for the process
- * ends at a deadline, or at the next Ctrl-C. */
+/* A worker process, or none: there is a slot for each plugin and one for timing. Each wait for the process ends at a
+ * deadline, or at the next Ctrl-C. */
 typedef struct worker_slot {
     pid_t process;
-    int socket;       /* -1: there is none */
-    int errors;       /* a file in memory for its standard error at load; 0: none */
-    work_order last;  /* but for ORDER_GO_ON */
-    long oom_kills;   /* of the control group, when it began (domain/machine.h) */
+    int socket;       /* -1: there is no process */
+    int errors;       /* a memory file, its standard error while it loads a plugin; 0: none */
+    work_order last;  /* the last message, except ORDER_GO_ON */
+    long oom_kills;   /* of the control group at the start of the process (domain/machine.h) */
     uint64_t loaded;  /* bit i: plugin i */
-    int64_t ran_last; /* a kernel by its number in the plugin, or NOBODY */
-    bool ran_others;  /* of this process, not only the last one */
+    int64_t ran_last; /* the index of the kernel that ran last, or NONE */
+    bool ran_others;  /* other kernels than the last one ran in this process */
 } worker_slot;
 
 struct worker_process {
@@ -40,11 +40,11 @@ struct worker_process {
     char program[PROTOCOL_PATH_LENGTH];
     char plugins[PLUGINS_MOST + 1][PROTOCOL_PATH_LENGTH]; /* the library first */
     size_t plugin_count;
-    size_t peer_count; /* these follow the library */
-    bool builds;       /* side by side in one process, without the library */
+    size_t peer_count; /* the peers follow the library */
+    bool builds;       /* the plugins are builds, in one process without the library */
     shared_arena arena;
-    worker_slot slots[PLUGINS_MOST + 1]; /* of each plugin; one more for timing */
-    worker_slot *current;                /* got the last order; NULL: none did yet */
+    worker_slot slots[PLUGINS_MOST + 1]; /* one for each plugin, and then one for timing */
+    worker_slot *current;                /* the slot that got the last message; NULL: none */
 };
 
 /* ---- a process ---- */
@@ -57,7 +57,7 @@ static void end_process(worker_slot *slot)
         close(slot->socket);
         child_kill(slot->process);
     }
-    *slot = (worker_slot){.socket = -1, .ran_last = NOBODY};
+    *slot = (worker_slot){.socket = -1, .ran_last = NONE};
 }
 
 static bool end_with(worker_slot *slot, verdict_kind verdict, const char *text, worker_reply *reply)
@@ -73,7 +73,7 @@ typedef struct new_worker {
     int socket, arena, errors;
 } new_worker;
 
-/* In the child: only the socket, the arena, standard error and the file for it stay open. */
+/* Runs in the child. Only the socket, the arena, the standard streams and the file of errors stay open. */
 static void become_worker(void *context)
 {
     const new_worker *made = context;
@@ -91,7 +91,7 @@ static void become_worker(void *context)
     _exit(127);
 }
 
-/* By the system, since memory ran out: nobody's fault, and it ends the run. */
+/* Returns true if the system killed the process because memory ran out, which is no kernel's fault and ends the run. */
 static bool ended_for_memory(const worker_slot *slot, int status, worker_reply *reply)
 {
     const ln_problem *problem = &slot->last.problem;
@@ -113,9 +113,9 @@ static bool ended_for_memory(const worker_slot *slot, int status, worker_reply *
     return true;
 }
 
-/* A process whose socket is closed has ended, or is about to; but a kernel that closed the socket
- * may run on for ever. Where it ended while it loaded a plugin the last line of standard error stands behind why,
- * such as a sanitizer's or the plugin's own. */
+/* Ends a slot whose socket was closed, and writes into *reply how the process ended; for an end during a load with the
+ * last line of its standard error. A kernel that closed the socket itself may run forever, so the wait has a deadline.
+ * Returns false. */
 static bool has_ended(worker_slot *slot, worker_reply *reply)
 {
     int status;
@@ -137,7 +137,7 @@ static bool has_ended(worker_slot *slot, worker_reply *reply)
     return false;
 }
 
-/* The process waits for it, so that there is room. False: *reply says why, and the process is gone. */
+/* Sends a message; the socket has room, since the process waits for one. False: it has ended, and *reply says how. */
 static bool send_order(worker_slot *slot, const work_order *order, worker_reply *reply)
 {
     ssize_t put;
@@ -147,12 +147,12 @@ static bool send_order(worker_slot *slot, const work_order *order, worker_reply 
     do
         put = send(slot->socket, order, sizeof *order, MSG_NOSIGNAL);
     while (put < 0 && errno == EINTR);
-    if (put < 0 && errno != EPIPE && errno != ECONNRESET) /* no kernel is to blame for it */
+    if (put < 0 && errno != EPIPE && errno != ECONNRESET) /* an error that no kernel can cause */
         die(EXIT_CODE_ENVIRONMENT, "the worker's socket: %s", strerror(errno));
     return put == (ssize_t)sizeof *order || has_ended(slot, reply);
 }
 
-/* In which the first thread of a process waited for a processor, so far. */
+/* Returns the seconds that the first thread of a process has waited for a processor. */
 static double seconds_queued(pid_t process)
 {
     char path[64];
@@ -166,8 +166,8 @@ static double seconds_queued(pid_t process)
     return 1e-9 * (double)queued;
 }
 
-/* The next message. False: *reply is a FAILED one, and the process is gone. What the worker waits for a processor
- * does not count, up to nine times the deadline; most answers come before it is asked for. */
+/* Receives the next answer. False: *reply is FAILED, and the process has ended. Time in which the worker waits for a
+ * processor extends the deadline, at most tenfold. It is read only after 0.1 s, since most answers come earlier. */
 static bool receive_reply(worker_slot *slot, double seconds, worker_reply *reply)
 {
     enum { LONGEST = 500, AT_ONCE = 100 }; /* milliseconds */
@@ -197,26 +197,26 @@ static bool receive_reply(worker_slot *slot, double seconds, worker_reply *reply
     return got == (ssize_t)sizeof *reply || has_ended(slot, reply);
 }
 
-/* The answer. False: *reply is a FAILED one; but for UNSUPPORTED and NONDETERMINISTIC the process is gone. */
+/* Receives the answer. False: *reply is FAILED; the process has ended, but for UNSUPPORTED and NONDETERMINISTIC. */
 static bool receive_answer(worker_slot *slot, double deadline_seconds, worker_reply *reply)
 {
-    enum { MOST_DEADLINES = 100 }; /* of an order that goes on */
+    enum { MOST_DEADLINES = 100 }; /* for a message whose handling is reported as REPLY_ALIVE */
     double end = seconds_now() + MOST_DEADLINES * deadline_seconds;
     bool got;
     do
         got = receive_reply(slot, seconds_now() < end ? deadline_seconds : 0, reply);
     while (got && reply->kind == REPLY_ALIVE);
-    /* A plugin's own words, shown on terminals, in tables and pages: one printable line. */
+    /* A plugin's own words are shown on terminals, in tables and pages, so they become one printable line. */
     text_make_printable(reply->text, "");
     text_make_printable(reply->version, "");
     text_make_printable(reply->set_at_load, "");
-    /* These end the process, or leave it in a state that nothing should be measured in. */
+    /* After such a failure the process is in a state in which nothing should be measured. */
     if (got && reply_ends_process(reply))
         end_process(slot);
     return got && reply->kind != REPLY_FAILED;
 }
 
-/* The others do nothing meanwhile: neither take time nor reach the arena. */
+/* Stops the process of the last message and continues this one: only one at a time runs and writes to the arena. */
 static void turn_to(worker_process *worker, worker_slot *slot)
 {
     worker_slot *before = worker->current;
@@ -227,8 +227,8 @@ static void turn_to(worker_process *worker, worker_slot *slot)
     worker->current = slot;
 }
 
-/* Starts a new process of the worker's program and waits until it answers. Where it cannot be started, lnbench ends
- * (7). False: interrupted, and *reply says so. */
+/* Starts a new process of the worker's program and waits until it answers. If it cannot be started, lnbench ends (7).
+ * False: interrupted, and *reply says so. */
 static bool start_process(worker_process *worker, worker_slot *slot, worker_reply *reply)
 {
     int pair[2];
@@ -246,7 +246,7 @@ static bool start_process(worker_process *worker, worker_slot *slot, worker_repl
     *slot = (worker_slot){.process = child,
                           .socket = pair[0],
                           .errors = errors,
-                          .ran_last = NOBODY,
+                          .ran_last = NONE,
                           .oom_kills = control_group_oom_kills("")};
     if (send_order(slot, &greet, reply) && receive_answer(slot, START_DEADLINE, reply))
         return true;
@@ -258,15 +258,15 @@ static bool start_process(worker_process *worker, worker_slot *slot, worker_repl
     return false;
 }
 
-/* ---- orders ---- */
+/* ---- messages ---- */
 
 static worker_slot *slot_of(worker_process *worker, const work_order *order)
 {
-    const bool times = order->kind >= ORDER_TIME_BEGIN; /* those of timing come last */
+    const bool times = order->kind >= ORDER_TIME_BEGIN; /* messages for timing are the last kinds */
     return &worker->slots[worker->builds ? 0 : times ? worker->plugin_count : order->plugin];
 }
 
-/* False: *reply says why, and its count which plugin it is. */
+/* Loads a plugin into a process. False: *reply says why, and reply->count is the plugin. */
 static bool ask_to_load(worker_process *worker, worker_slot *slot, unsigned plugin,
                         description_kind describes, worker_reply *reply)
 {
@@ -283,7 +283,7 @@ static bool ask_to_load(worker_process *worker, worker_slot *slot, unsigned plug
     return fine;
 }
 
-/* What is not loaded in the process yet, without a word of its kernels. */
+/* Loads a plugin without descriptions, unless the process has loaded it. */
 static bool load_again(worker_process *worker, worker_slot *slot, unsigned plugin,
                        worker_reply *reply)
 {
@@ -314,7 +314,7 @@ static bool runs_kernel(const work_order *order)
     return order->kind >= ORDER_JUDGE && order->kind <= ORDER_BOUND;
 }
 
-/* To a process with its kernel's plugin. */
+/* Sends a message to a process that has loaded the plugin of its kernel. */
 static bool send_to(worker_process *worker, worker_slot *slot, const work_order *order,
                     worker_reply *reply)
 {
@@ -332,7 +332,7 @@ static bool send_to(worker_process *worker, worker_slot *slot, const work_order 
     if (!send_order(slot, &sent, reply))
         return false;
     if (runs_kernel(order)) {
-        slot->ran_others |= slot->ran_last != NOBODY && slot->ran_last != (int64_t)order->kernel;
+        slot->ran_others |= slot->ran_last != NONE && slot->ran_last != (int64_t)order->kernel;
         slot->ran_last = order->kernel;
     }
     return true;
@@ -348,15 +348,15 @@ bool worker_next(worker_process *worker, double deadline_seconds, worker_reply *
     return receive_answer(worker->current, deadline_seconds, reply);
 }
 
-/* A crash where another kernel of the plugin ran before, or want of memory where any did, may be that one's
- * fault: the order is given again in a new process. */
+/* If another kernel of the plugin ran in the process before, a crash may be its fault; and if any kernel ran before,
+ * it may have used up memory. The message is then sent again to a new process. */
 bool worker_ask(worker_process *worker, const work_order *order, double deadline_seconds,
                 worker_reply *reply)
 {
     worker_slot *slot = slot_of(worker, order);
     bool others, any;
     do {
-        any = slot->ran_last != NOBODY;
+        any = slot->ran_last != NONE;
         others = any && (slot->ran_others || slot->ran_last != (int64_t)order->kernel);
         if (!send_to(worker, slot, order, reply))
             return false;
@@ -389,8 +389,8 @@ void worker_forget(worker_process *worker)
     worker->current = NULL;
 }
 
-/* ---- the peers: other libraries' kernels, plugins that are built where their library is found and loaded by
- * default, so that they stand in every table beside ours ---- */
+/* ---- peers: plugins with the kernels of other libraries. They are built if the library is found, and loaded by
+ * default, so that every table compares them with ours ---- */
 
 static void add_path(worker_process *worker, const char *path)
 {
@@ -406,8 +406,8 @@ static void add_path(worker_process *worker, const char *path)
              strchr(path, '/') ? "" : "./", path);
 }
 
-/* Adds those that were built or installed with lnbench and are none of the plugins, in the order of their
- * names; none where LNBENCH_PEERS is 0. */
+/* Adds the peers that were built or installed with lnbench, in the order of their names, without those that the user
+ * gave as plugins. Adds none if LNBENCH_PEERS is 0. */
 static void add_peers(worker_process *worker, const char *const *plugins, size_t count)
 {
     char pattern[1024];
@@ -420,8 +420,8 @@ static void add_peers(worker_process *worker, const char *const *plugins, size_t
         return;
     for (size_t i = 0; i < found.gl_pathc; i++) {
         const char *path = found.gl_pathv[i], *name = strrchr(path, '/');
-        bool left_out =
-            strncmp(name ? name + 1 : path, "lib", 3) == 0; /* what a peer opens for itself */
+        /* A peer opens a library "lib..." of its own itself. */
+        bool left_out = strncmp(name ? name + 1 : path, "lib", 3) == 0;
         struct stat one, other;
         for (size_t plugin = 0; plugin < count && stat(path, &one) == 0; plugin++)
             left_out |= stat(plugins[plugin], &other) == 0 && one.st_dev == other.st_dev &&
@@ -435,14 +435,14 @@ static void add_peers(worker_process *worker, const char *const *plugins, size_t
 
 /* ---- loading ---- */
 
-/* Loads plugin i into its process and fills the list. Where it cannot be used the exit code says so, and left_out
- * why. */
+/* Loads plugin i into its process and adds its kernels to the list. If it cannot be used, returns the exit code and
+ * writes the reason into list->left_out. */
 static exit_code load_plugin(worker_process *worker, unsigned i, kernel_list *list)
 {
     worker_slot *slot = &worker->slots[worker->builds ? 0 : i];
     worker_reply loaded = {0};
     uint64_t object_hash = 0;
-    /* If a kernel's supports() fails, the plugin is loaded again without asking; its cases show what it refuses. */
+    /* If a kernel's supports() fails, the plugin is loaded again without calling it; the cases show what it refuses. */
     bool fine = false, again = true;
     for (int describes = DESCRIBES_SUPPORT; again && describes >= DESCRIBES_FACTS; describes--) {
         bool runs = slot->socket >= 0 || start_process(worker, slot, &loaded);
@@ -507,11 +507,11 @@ static void open_worker(worker_process *worker)
 {
     worker->runner = (kernel_runner){.ask = runner_ask, .reserve = runner_reserve};
     for (size_t i = 0; i <= PLUGINS_MOST; i++)
-        worker->slots[i] = (worker_slot){.socket = -1, .ran_last = NOBODY};
+        worker->slots[i] = (worker_slot){.socket = -1, .ran_last = NONE};
     shared_arena_open(&worker->arena);
 }
 
-/* Of builds, file i's kernels go to lists[i]; else all to lists[0]. */
+/* Starts a worker. The kernels of build i go to lists[i]; without builds, all kernels go to lists[0]. */
 static worker_process *start_worker(bool builds, const char *const *files, size_t count,
                                     kernel_list *lists)
 {

@@ -1,12 +1,11 @@
-/* What lies where a kernel reads and writes.
+/* The memory that a kernel reads and writes.
  *
- * A tensor lies between two pages that nobody can access. Where its layout says so its last byte touches the
- * page behind, or its first byte the page before; a kernel that goes one element too far there is stopped by
- * the processor, and guard_find() tells which tensor it left. What is left of the tensor's own pages holds a
- * pattern, which guard_slack_changed() looks at after the call. Inputs are read-only in their place and are
- * filled in another one (a memory file that is mapped twice). After the call the mapping waits for the next
- * tensor of its size, full of NaN: who still reads there gets NaN, and who writes there is named by
- * guard_written_waiting(). */
+ * A tensor is between two inaccessible pages. Depending on its layout, its last byte touches the page after it, or its
+ * first byte the page before it; a kernel that goes one element too far there faults, and guard_find() names the
+ * tensor. The rest of the tensor's own pages (the slack) holds a pattern, which guard_slack_changed() checks after the
+ * call. The memory file of an input is mapped twice, read-only for the kernel and writable to fill it. After the call
+ * the mapping waits for the next tensor of its size, full of NaN: a kernel that still reads it gets NaN, and
+ * guard_written_waiting() names the tensor if a kernel still writes to it. */
 #include "base/hash.h"
 #include "domain/operation.h"
 #include "worker/child/buffers.h"
@@ -26,15 +25,14 @@ enum {
     SMALL = 64 << 10, /* bytes, up to which a buffer has a power of two of pages */
 };
 
-static pthread_mutex_t lock =
-    PTHREAD_MUTEX_INITIALIZER; /* liblnjudge is called by several threads */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* several threads may call liblnjudge */
 
-/* Every live buffer, for the signal handler. Copies, so that a caller's struct may move. */
+/* Copies of all live buffers, for the signal handler; they are copies so that a caller's struct may move. */
 static guarded live[MAX_LIVE];
 
-/* A judged call has eight buffers and there are ten thousands of calls: what one leaves serves the
- * next, with no page to be found and cleared. */
-static guarded waiting[MOST_WAITING]; /* the last one was left last */
+/* The mappings of destroyed buffers, the newest last. A judged call has eight buffers and there are tens of thousands
+ * of calls: reuse saves the system from finding and clearing pages. */
+static guarded waiting[MOST_WAITING];
 static size_t waiting_count, waiting_bytes;
 static const char *written;
 
@@ -51,7 +49,7 @@ static guarded *live_slot(const char *map)
     return NULL;
 }
 
-/* What lies between the two inaccessible pages, where it can be written. */
+/* Returns the first byte after the first inaccessible page, in the writable mapping. */
 static unsigned char *inside_of(const guarded *buffer)
 {
     return (unsigned char *)(buffer->second ? buffer->second : buffer->map) + page_size();
@@ -81,8 +79,8 @@ static void take_waiting(size_t i)
     memmove(&waiting[i], &waiting[i + 1], (waiting_count - i) * sizeof *waiting);
 }
 
-/* A new mapping, or one that waits: the smallest that is at most four times as large as is wanted, and of those
- * the one that was left last, so that a role gets the buffer of another. */
+/* Finds the smallest waiting mapping that is at most about four times as large as `inside`, the newest of equal ones,
+ * so that a tensor often gets the memory of one with another role; or makes a new mapping. */
 static bool find_map(guarded *buffer, size_t inside, bool input)
 {
     const size_t page = page_size(), whole = inside + 2 * page;
@@ -114,8 +112,8 @@ static bool find_map(guarded *buffer, size_t inside, bool input)
         return false;
     *buffer = (guarded){.map = map, .map_size = whole, .second = second};
     if (second != MAP_FAILED && mprotect(map + page, inside, usable) == 0) {
-        /* All pages at once: each would take a fault, of an input two. What timing has in huge pages
-         * takes them when it is filled. */
+        /* Map all pages now: else each costs a page fault, or two for an input. Large buffers, which timing has in huge
+         * pages, get their pages when they are filled. */
         if (input)
             madvise(second + page, inside, MADV_POPULATE_WRITE);
         if (input || inside < HUGE_PAGE)
@@ -133,7 +131,7 @@ bool guard_create(guarded *buffer, const char *name, size_t size, guard_place pl
     guarded made = {0};
     if (place == GUARD_BEHIND || place == GUARD_BEFORE)
         offset = 0;
-    size_t least = offset > half ? offset : half; /* of slack */
+    size_t least = offset > half ? offset : half; /* the least slack */
     if (place == GUARD_AMID) {
         offset += page;
         least = offset + page;
@@ -141,7 +139,7 @@ bool guard_create(guarded *buffer, const char *name, size_t size, guard_place pl
     *buffer = made;
     if (size > SIZE_MAX / 2)
         return false;
-    /* Rounded up: the next tensor, which may lie elsewhere and be a little larger, is to fit in. */
+    /* Round up, so that a slightly larger tensor, or one in another place, can reuse the mapping. */
     size_t inside = (size + least + page - 1) / page * page, step = page;
     while (step < (inside <= SMALL ? inside : inside / 4))
         step *= 2;
@@ -259,7 +257,7 @@ void guard_find(const void *address, char *text, size_t size, verdict_kind *verd
             snprintf(text, size, "reads or writes %ld bytes before %s", before, buffer->name);
         else if (buffer->read_only)
             snprintf(text, size, "wrote to %s", buffer->name);
-        else /* ours, and open to all: somebody unmapped it */
+        else /* the address is inside a writable buffer: somebody unmapped it */
             return;
         *verdict = behind >= 0 || before > 0 ? VERDICT_OVERRUN : VERDICT_INPUT_MODIFIED;
         return;
@@ -283,7 +281,7 @@ void rows_lay_out(void *data, const role_extent *extent, const char *dense)
     }
 }
 
-/* Whether the pattern between the rows of an output is there. */
+/* Returns true if the pattern between the rows of an output is unchanged. */
 static bool gaps_are_whole(const role_extent *extent, const void *data)
 {
     const unsigned char *byte = data;
@@ -306,8 +304,8 @@ bool tensors_input_is_written(const call_tensors *of, size_t input)
     return found;
 }
 
-/* The order's rows from `first` on. Altered ones have one element in the place of another, drawn ones, or all in
- * reverse. */
+/* Copies the message's rows from `first` on. Altered rows have one random element replaced by another, or all elements
+ * in reverse order. */
 static void fill_input(call_tensors *of, size_t i, size_t first, bool altered)
 {
     const role_extent *extent = &of->extents[i];
@@ -368,7 +366,7 @@ void tensors_fill(call_tensors *of, size_t first, bool altered)
                 fill_input(of, i, first, altered);
         } else if (role->type == TYPE_ACCUMULATOR) {
             poison_statistics(data, extent_bytes(extent), extent->element);
-        } else { /* between its rows a pattern that must stay */
+        } else { /* poison in the rows, and between them a pattern that must not change */
             memset(data, GAP_PATTERN, extent_bytes(extent));
             for (size_t row = 0; row < extent->rows; row++)
                 memset(data + row * extent->stride_bytes, POISON, extent->row_bytes);

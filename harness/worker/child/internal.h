@@ -1,4 +1,4 @@
-/* The parts of the worker process, which has the kernels and never the reference. */
+/* The parts of the worker process, which loads the kernels and never the reference. */
 #ifndef LNBENCH_WORKER_INSIDE_H
 #define LNBENCH_WORKER_INSIDE_H
 
@@ -8,11 +8,11 @@
 
 enum { WORKER_MAX_ENTRIES = 512 };
 
-/* ---- orders and answers (main.c) ---- */
+/* ---- messages and answers (main.c) ---- */
 
-/* The answer to the current order: DONE, until order_fails(). */
+/* The answer to the current message: DONE, until order_fails(). */
 extern worker_reply answer;
-/* Memory that an order may use until the next order. If memory runs out, the process ends with that answer. */
+/* Memory that lives until the next message. If memory runs out, the process ends with that answer. */
 extern arena order_memory;
 _Noreturn void worker_out_of_memory(size_t bytes);
 
@@ -20,14 +20,14 @@ _Noreturn void worker_out_of_memory(size_t bytes);
 bool order_fails(verdict_kind verdict, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The memory shared with the parent, at an offset of the order. */
+/* Returns the address of an offset in the memory that is shared with the parent. */
 char *worker_memory(off_t at);
 
-/* Sends a message that is no answer at once. If the parent has ended, so does this process. */
+/* Sends an answer now. If the parent has ended, so does this process. */
 void worker_send(worker_reply *reply);
-/* Sends the answer and ends the process. */
+/* Sends `answer` and ends the process. */
 _Noreturn void worker_end_with_answer(void);
-/* What runs now (the entry of a timed group; " in ..."), for the report of a fault. */
+/* The entry of a timed group that runs now, and words that follow a fault's name (" in ..."), for its report. */
 extern volatile unsigned running_entry;
 extern const char *volatile running_where;
 
@@ -41,25 +41,25 @@ typedef struct thread_state {
 } thread_state;
 
 typedef struct worker_plugin {
-    const ln_plugin_table *table; /* NULL: not loaded here */
-    void *library;                /* of dlopen() */
-    thread_state floating_point;  /* after loading; its kernels are called in it */
+    const ln_plugin_table *table; /* NULL: not loaded in this process */
+    void *library;                /* the result of dlopen() */
+    thread_state floating_point;  /* the state after loading, in which its kernels are called */
 } worker_plugin;
 
-/* The library that lnbench came with; NULL: it is not loaded here. */
+/* The table of the library that lnbench came with; NULL: it is not loaded in this process. */
 extern const ln_plugin_table *own_library;
 
 const worker_plugin *plugin_of(const work_order *order);
-/* NULL: there is no such kernel, and the order fails. */
+/* Returns the kernel of a message; NULL: there is no such kernel, and the message fails. */
 const ln_kernel *kernel_of(const work_order *order);
-/* Why the kernel does not support the problem, in its own words; NULL: it does. */
+/* Returns the kernel's reason for not supporting the problem; NULL: it supports it. */
 const char *kernel_refuses(const ln_kernel *kernel, const ln_problem *problem);
-/* Whether the kernel has threads of its own; and sets their number. */
+/* Returns true if the kernel uses threads of the plugin's own. */
 bool kernel_has_threads(const ln_plugin_table *plugin, const ln_kernel *kernel);
 bool plugin_set_threads(const ln_plugin_table *plugin, unsigned threads);
 
-/* Must surround every call into a plugin, or a series of them. plugin_leave() restores changed floating-point
- * state; then the order fails, and it returns false. */
+/* Surround every call into a plugin, or a series of them. If the floating-point state changed, plugin_leave() restores
+ * it, makes the message fail, and returns false. */
 void plugin_enter(thread_state *before);
 bool plugin_leave(const thread_state *before, const char *callback);
 
@@ -67,15 +67,15 @@ bool plugin_leave(const thread_state *before, const char *callback);
 
 void floating_point_read(thread_state *state);
 void floating_point_set(const thread_state *state);
-/* NULL if the state did not change, else what changed ("changed ..."), with the state found; restores it. */
+/* Reads the state into *found. Returns NULL if it did not change; else restores it and returns "changed ...". */
 const char *floating_point_compare(const thread_state *before, thread_state *found);
 void worker_judge(const work_order *order, const ln_kernel *kernel);
-/* The kernel that the library takes for a problem of its class; NULL: none, or not known. */
+/* Returns the kernel to which the library dispatches a problem of its class; NULL: none, or not known. */
 const char *worker_kernel_behind(void *library, const ln_problem *problem);
-/* After orders with a call_place: makes the library use the caches of this machine again. */
+/* Makes the library use the caches of this machine again, after messages with a call_place. */
 void worker_leave_place(void);
 
-/* ---- other orders ---- */
+/* ---- other messages ---- */
 
 void worker_grow(const work_order *order, const ln_kernel *kernel);
 void worker_call_large(const work_order *order, const ln_kernel *kernel);
@@ -86,33 +86,33 @@ void worker_time_run(const work_order *order);
 /* ---- threads (threads.c) ---- */
 
 /* Starts the threads of a timed group; each has its own CPU, the first one `cpu` (-1: none is pinned).
- * False: the system has no more threads, and the order fails. */
+ * False: the system has no more threads, and the message fails. */
 bool worker_threads_begin(unsigned threads, int cpu);
-/* Before a call: pins the calling thread to its CPU, or, if a library has threads of its own, to all CPUs
- * of the group. */
+/* Pins the calling thread before a call: to its own CPU, or to all CPUs of the group if the library has threads of its
+ * own. */
 void worker_threads_pin(bool own_threads);
 
-/* A prepared kernel: with a state for the problem, or for the part of the rows of each thread. */
+/* A kernel after prepare(): it has one state for the problem, or one for each thread's part of the rows. */
 typedef struct prepared_kernel {
     const ln_plugin_table *plugin;
     const ln_kernel *kernel;
-    ln_problem problem; /* the whole */
+    ln_problem problem; /* with all rows */
     bool own_threads;
-    bool watched; /* check the state of each thread after each call, which takes time */
+    bool watched; /* check each thread's floating-point state after each call, which takes time */
     unsigned parts, prepared;
     ln_problem *problems;
     void **states;
-    const char **changed; /* each thread's change of floating-point state by the last such call */
+    const char **changed; /* each thread's change of state by the last watched call; NULL: none */
 } prepared_kernel;
 
-/* False: it failed, and so does the order. kernel_release() may follow in either case, or the state lives as long as
- * the process. Both are calls into the plugin, and checked as such. */
+/* Prepares the kernel for 1 or more threads. False: it failed, and so does the message. kernel_release() may follow in
+ * either case; without it the states live as long as the process. Both check the plugin's floating-point state. */
 bool kernel_prepare(prepared_kernel *made, arena *memory, const ln_plugin_table *plugin,
                     const ln_kernel *kernel, const ln_problem *problem, unsigned threads);
 bool kernel_release(prepared_kernel *of);
 /* Makes one call on all of its threads, and returns when the last one is done. */
 void kernel_run(const prepared_kernel *of, const ln_tensors *tensors);
-/* The change of a thread's floating-point state by a watched call; NULL: none. */
+/* Returns the first thread's change of floating-point state by the last watched call; NULL: none. */
 const char *kernel_changed(const prepared_kernel *of);
 
 /* Copies bytes from x to y, which are equal or do not overlap. Both are at least 64-byte aligned. */
@@ -121,11 +121,11 @@ void copy_run(copy_function *copier, unsigned threads, const void *x, void *y, s
 
 /* ---- calls that overlap in time (overlap.c) ---- */
 
-/* Makes one call, and returns whether its output has the known bits. */
+/* Makes one call, and returns true if its output has the known bits. */
 typedef bool (*overlap_call)(void *context);
 
 typedef struct overlap_plan {
-    unsigned free_calls; /* calls of each caller at first, to measure their time: at least one */
+    unsigned free_calls; /* the calls that each caller first makes to measure their time; not 0 */
     unsigned stops;      /* interruptions of the first caller */
     double part;         /* 0 to 1: the moment of the first interruption within a call */
 } overlap_plan;
@@ -136,9 +136,9 @@ typedef enum overlap_result {
     OVERLAP_REFUSED, /* the system gave no sockets, threads or timers, so that no calls overlapped */
 } overlap_result;
 
-/* Calls with the first context on this thread and with each other one on a thread of its own, AT_ONCE_MOST in
- * all. There are fewer interruptions where the next thread cannot go on meanwhile (the kernel holds a lock), and
- * for slow kernels. */
+/* Makes calls that overlap, with the first context on this thread and with each other one on a thread of its own; at
+ * most AT_ONCE_MOST in all. There are fewer interruptions for slow kernels, and if the next thread cannot make its call
+ * meanwhile because the kernel holds a lock. */
 overlap_result worker_overlap(overlap_call call, void *const *contexts, size_t count,
                               const overlap_plan *plan);
 

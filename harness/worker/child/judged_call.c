@@ -1,14 +1,14 @@
-/* A judged call: what happens to a kernel that makes one output.
+/* A judged call: how the worker runs a kernel whose output is judged.
  *
- * 1. Buffers for every tensor that the order has are laid out as it says (buffers.c), prepare() is called,
- *    inputs are filled and become read-only, outputs are filled with NaN.
- * 2. The stack is spoiled, the registers that a function must keep get known values, and run() is called.
- * 3. The floating-point state, those registers, the memory about each tensor and the gaps between rows are
- *    compared with what they were. The first thing that is wrong is the verdict.
- * 4. Calls that the order wants besides are made: again, in halves, after other contents, over another output, of
- *    no rows, in turn with another problem, on several threads at once (overlap.c), over several threads (threads.c). Their bits
- *    must be those of the first call.
- * 5. The rows go back to the parent, who alone knows what is right. */
+ * 1. Buffers for every tensor of the message get the layout that it names (buffers.c), prepare() is called,
+ *    inputs are filled, and outputs are filled with NaN.
+ * 2. The stack is filled with NaN, the registers that a function must keep get known values, and run() is called.
+ * 3. The floating-point state, those registers, the memory around each tensor and the gaps between rows are
+ *    checked. The first one that changed gives the verdict.
+ * 4. The message's other calls are made: again, in halves, after other contents, over another output, of no rows,
+ *    in turn with another problem, on several threads at once (overlap.c), one call on several threads (threads.c).
+ *    Their bits must be those of the first call.
+ * 5. The rows go back to the parent, which has the reference. */
 #include "base/hash.h"
 #include "domain/operation.h"
 #include "worker/child/internal.h"
@@ -26,7 +26,7 @@ enum { FLUSH = 0x8040, ROUNDING = 0x6000, X87_EMPTY = 0xffff };
 
 void floating_point_read(thread_state *state)
 {
-    unsigned environment[7] = {0}; /* word 2: a bit pair a register, 3 where it is empty */
+    unsigned environment[7] = {0}; /* word 2: two bits for each register, 3 if it is empty */
     __asm__ volatile("fnstenv %0\n\tfldenv %0" : "+m"(environment));
     *state = (thread_state){.floating_point = _mm_getcsr() & ~0x3fu,
                             .x87 = environment[0] & 0xffff,
@@ -88,12 +88,12 @@ const char *floating_point_compare(const thread_state *before, thread_state *fou
 
 /* ---- registers ---- */
 
-/* Register i holds MARK + i before the call. The assembly below has the offsets. */
+/* Register i holds MARK + i before the call. The assembly below uses the offsets of this struct. */
 #define MARK 0x5eed0000
 
 typedef struct call_findings {
-    uint64_t upper[2]; /* in: whether there are upper halves; all of them, one over the other */
-    uint64_t registers[18]; /* x86-64 has 6 of them */
+    uint64_t upper[2];      /* in: not 0 if the CPU has AVX; out: the OR of all upper halves */
+    uint64_t registers[18]; /* x86-64 uses 6 of them */
 } call_findings;
 
 __attribute__((visibility("hidden"))) void
@@ -177,7 +177,7 @@ __asm__(
 /* clang-format on */
 #endif
 
-static bool upper_halves; /* of vector registers hold something after a call of the order */
+static bool upper_halves; /* a call of the message left upper halves of vector registers in use */
 
 static bool checked_call(void (*run)(const void *, const ln_tensors *), const void *state,
                          const ln_tensors *tensors)
@@ -200,15 +200,15 @@ static bool checked_call(void (*run)(const void *, const ln_tensors *), const vo
     return true;
 }
 
-/* ---- one call, and what is compared after it ---- */
+/* ---- one call, and the checks after it ---- */
 
 typedef struct judged_call {
     call_tensors tensors;
     prepared_kernel kernel;
-    char *once[ROLES_MOST]; /* what outputs lie in, as it came out first */
+    char *once[ROLES_MOST]; /* the output buffers' contents after the first call; NULL: none */
 } judged_call;
 
-/* The judged one, as often as threads make it at once, and that of another problem. */
+/* The judged call, one for each thread that calls at the same time, and a call of another problem. */
 static struct {
     const ln_plugin_table *plugin;
     const ln_kernel *kernel;
@@ -216,16 +216,16 @@ static struct {
     judged_call calls[AT_ONCE_MOST], other;
     unsigned at_once;
     bool has_other;
-} judged; /* larger than a stack that is to be spoiled */
+} judged; /* static, since it is larger than the part of the stack that is filled with NaN */
 
-/* Buffers for `rows` rows, and what prepare() makes. */
+/* Makes the buffers for `rows` rows, and prepares the kernel. */
 static bool begin_call(judged_call *call, const work_order *order, size_t rows, unsigned threads)
 {
     const ln_kernel *kernel = judged.kernel;
     ln_problem problem = order->problem;
     problem.rows = rows;
     layout_strides(&order->layout, operations[order->operation], &problem);
-    if (kernel_refuses(kernel, &problem)) /* no strided rows: dense ones */
+    if (kernel_refuses(kernel, &problem)) /* it supports no strided rows, so they become dense */
         problem_set_strides(&problem, problem.hidden);
     if (!tensors_create(&call->tensors, order, worker_memory(0), &problem, kernel->accumulator,
                         true))
@@ -243,15 +243,15 @@ static bool is_clean(const judged_call *call)
            order_fails(VERDICT_OVERRUN, "%s", text);
 }
 
-/* Fills the stack below with NaN: what a kernel takes from there uninitialised is to show. */
-static __attribute__((noinline)) void spoil_stack(void)
+/* Fills the unused stack below with NaN, so that a kernel that uses an uninitialised variable gives NaN. */
+static __attribute__((noinline)) void poison_stack(void)
 {
-    volatile unsigned char spoiled[8192];
-    memset((void *)(uintptr_t)spoiled, POISON, sizeof spoiled);
-    __asm__ volatile("" ::"r"(spoiled) : "memory");
+    volatile unsigned char filled[8192];
+    memset((void *)(uintptr_t)filled, POISON, sizeof filled);
+    __asm__ volatile("" ::"r"(filled) : "memory");
 }
 
-/* One call, on the order's rows from `first` on; altered ones have other elements here and there. */
+/* Makes one call on the message's rows from `first` on, with some other elements if `altered`, and checks it. */
 static bool make_call(judged_call *call, size_t first, bool altered)
 {
     prepared_kernel *kernel = &call->kernel;
@@ -259,7 +259,7 @@ static bool make_call(judged_call *call, size_t first, bool altered)
     bool kept = true;
     tensors_fill(&call->tensors, first, altered);
     plugin_enter(&before);
-    spoil_stack();
+    poison_stack();
     kernel->watched = true;
     if (call->tensors.order->threads > 1)
         kernel_run(kernel, &call->tensors.given);
@@ -283,7 +283,7 @@ static void keep_outputs(judged_call *call)
     }
 }
 
-/* Whether they are the kept ones, where there are any, bit for bit. */
+/* Returns true if the outputs are bit for bit the kept ones, if any were kept. */
 static bool is_same(const judged_call *call)
 {
     bool same = true;
@@ -293,7 +293,7 @@ static bool is_same(const judged_call *call)
     return same;
 }
 
-/* Whether an output lies where an input does. */
+/* Returns true if an output uses the memory of an input. */
 static bool is_in_place(const judged_call *call)
 {
     bool written = false;
@@ -310,7 +310,7 @@ static bool call_again(judged_call *call, const char *where)
             order_fails(VERDICT_NONDETERMINISTIC, "two calls on the same rows differ%s", where));
 }
 
-/* Again, where the result holds a number before the call: a kernel that takes that for its own shows. */
+/* Calls again while the result's first element holds 0 and not NaN, to find a kernel that reads its output. */
 static bool call_over_number(judged_call *call)
 {
     const guarded *result = &call->tensors.buffers[call->tensors.what->result];
@@ -324,7 +324,7 @@ static bool call_over_number(judged_call *call)
                        "two calls on the same rows differ where y holds a number before");
 }
 
-/* All rows, a call some of them, in the same buffers; and the first call `again` times more. */
+/* Calls the kernel on all rows, some rows a call in the same buffers, and repeats the first call `again` times. */
 static bool call_parts(judged_call *call, unsigned again)
 {
     const size_t rows = call->tensors.order->problem.rows, part = call->tensors.problem.rows;
@@ -342,16 +342,13 @@ static bool call_parts(judged_call *call, unsigned again)
     return true;
 }
 
-/* ---- the calls of an order ---- */
+/* ---- the calls of a message ---- */
 
-enum {
-    STOPS_OF_TWO = 6,
-    STOPS_OF_MORE = 3, /* at each of which the first thread waits in a call */
-    OTHER_GAP = 3
-};
+/* The interruptions of the first thread for two threads, and for more; and elements between rows. */
+enum { STOPS_OF_TWO = 6, STOPS_OF_MORE = 3, OTHER_GAP = 3 };
 
-/* Of the same tensors: of rows about half as long, or of another convention, which is one that is taken
- * for this one or has another eps, now and then with other strides. False: the kernel takes none. */
+/* Makes another problem with the same tensors: with rows about half as long, or with a convention that is easily
+ * mistaken for this one or has another eps, sometimes with other strides. False: the kernel supports none. */
 static bool find_other(const ln_kernel *kernel, const work_order *order, work_order *other)
 {
     ln_convention neighbours[NEIGHBOURS_MOST + 1];
@@ -374,8 +371,8 @@ static bool find_other(const ln_kernel *kernel, const work_order *order, work_or
     return !kernel_refuses(kernel, problem);
 }
 
-/* The other problem is called before, between, and no more. */
-static bool call_beside(judged_call *call)
+/* Makes the calls in turn with calls of the other problem, and once more after its release. */
+static bool call_in_turn(judged_call *call)
 {
     bool later = judged.order.layout.calls == CALLS_PREPARED;
     const char *where =
@@ -390,7 +387,7 @@ static bool call_beside(judged_call *call)
            call_again(call, " after another prepared state was released");
 }
 
-/* A call of no rows must write nothing, whatever outputs are wanted. */
+/* Checks that a call of no rows writes nothing. */
 static bool call_no_rows(const judged_call *call)
 {
     const ln_kernel *kernel = judged.kernel;
@@ -408,7 +405,7 @@ static bool call_no_rows(const judged_call *call)
     return is_same(call) || order_fails(VERDICT_NONDETERMINISTIC, "a call with 0 rows writes");
 }
 
-/* A call at the same time as others: where an output lies where an input does, it takes a fill before. */
+/* Makes a call while other threads call too. Inputs that the last call overwrote are filled again first. */
 static bool call_at_once(void *context)
 {
     judged_call *call = context;
@@ -443,7 +440,7 @@ static bool call_all_at_once(void)
                                         "calls can be made at once");
 }
 
-/* All calls of the order, but those that are made at the same time as others. */
+/* Makes all calls of the message except those that overlap. */
 static bool make_all_calls(size_t rows)
 {
     judged_call *call = &judged.calls[0];
@@ -462,17 +459,17 @@ static bool make_all_calls(size_t rows)
                call_no_rows(call);
     case CALLS_IN_TURN:
     case CALLS_PREPARED:
-        return call_beside(call);
-    case CALLS_HALVES: /* twice, since what alternates must not fall in step with ours */
+        return call_in_turn(call);
+    case CALLS_HALVES: /* repeated twice, so that an error in every second call is found */
         return call_parts(call, 2);
     default:
         return call_parts(call, judged.order.again);
     }
 }
 
-/* ---- the library's calls as if rows lay elsewhere ---- */
+/* ---- the library's calls as if the rows were in a cache or in memory ---- */
 
-/* The library whose caches are set; to find them anew takes a dozen files. */
+/* The library whose cache sizes are set, or NULL. Sizes are reset only then, since that reads a dozen files. */
 static void *placed;
 
 typedef ln_status set_cache_bytes(size_t l1d, size_t l2, size_t l3);
@@ -487,8 +484,8 @@ const char *worker_kernel_behind(void *library, const ln_problem *problem)
     return name_of ? name_of(problem) : NULL;
 }
 
-/* Has the library take the call for one whose rows lie in the order's place. Returns the kernel that it
- * takes; NULL where it has no such functions. */
+/* Sets the library's cache sizes so that it dispatches a call as if its rows were in the message's call_place. Returns
+ * the kernel that it chooses; NULL: the library has no such functions. */
 static const char *enter_place(void *library, const work_order *order, size_t rows)
 {
     set_cache_bytes *set;
@@ -499,7 +496,7 @@ static const char *enter_place(void *library, const work_order *order, size_t ro
     const size_t bytes =
         (size_t)call_bytes(operations[order->operation], rows, problem.hidden, problem.storage);
     const size_t caches =
-        order->place == PLACE_MEMORY ? 1 : 2 * bytes; /* L3 is left in part free */
+        order->place == PLACE_MEMORY ? 1 : 2 * bytes; /* part of L3 is left free */
     placed = library;
     bool fine = set && set(caches, caches, caches) == LN_OK;
     return fine ? worker_kernel_behind(library, &problem) : NULL;
@@ -515,14 +512,14 @@ void worker_leave_place(void)
     placed = NULL;
 }
 
-/* ---- the order ---- */
+/* ---- JUDGE ---- */
 
 void worker_judge(const work_order *order, const ln_kernel *kernel)
 {
     const worker_plugin *plugin = plugin_of(order);
     ln_problem half = order->problem;
     half.rows = (half.rows + 1) / 2;
-    /* Halves, but for a kernel that takes only all rows. */
+    /* The calls are on halves of the rows, unless the kernel does not support so few. */
     const bool halves = order->layout.calls == CALLS_HALVES && !order->rows_at_once &&
                         !kernel_refuses(kernel, &half);
     const size_t rows = order->rows_at_once ? order->rows_at_once
@@ -538,8 +535,8 @@ void worker_judge(const work_order *order, const ln_kernel *kernel)
     judged.kernel = kernel;
     judged.order = *order;
     judged.at_once = order->layout.at_once > 1 ? order->layout.at_once : 1;
-    /* A library with threads of its own has several of them where several calls at once are wanted, and
-     * is called by one. */
+    /* A library with threads of its own is called by one thread; if the message wants several calls at once, it is
+     * given several threads instead. */
     if (kernel_has_threads(plugin->table, kernel)) {
         if (judged.at_once > 1)
             judged.order.threads = judged.at_once / 2 * 2;

@@ -1,11 +1,11 @@
-/* lnbench-worker: loads kernels and runs them, one order at a time. Started by lnbench, never by hand.
+/* lnbench-worker: loads kernels and runs them, one message at a time. lnbench starts it; users never do.
  *
- * 1. It starts with a socket, the memory that it shares with lnbench, and handlers of faults, which report
+ * 1. It starts with a socket, the memory that it shares with lnbench, and signal handlers, which report
  *    SIGSEGV and the like as the verdict of the kernel that runs.
- * 2. LOAD opens a plugin, checks its table, and tells its kernels. Floating-point control that its
- *    constructor changed is named; its kernels are called in that state.
- * 3. Each order names a kernel: SUPPORTS, JUDGE (judged_call.c), GROW and CALL_LARGE
- *    (stress.c), BOUND, and those of timing (time.c). Its answer is DONE or FAILED, with a verdict.
+ * 2. LOAD opens a plugin, checks its table, and describes its kernels. If the plugin's constructor changed
+ *    floating-point control, the answer says so, and its kernels are called in that state.
+ * 3. The other messages name a kernel: SUPPORTS, JUDGE (judged_call.c), GROW and CALL_LARGE
+ *    (stress.c), BOUND, and those of timing (time.c). The answer is DONE or FAILED, with a verdict.
  * 4. After a failure lnbench ends the process; the next case has a new one. */
 #include "domain/operation.h"
 #include "domain/kernel.h"
@@ -68,7 +68,7 @@ bool order_fails(verdict_kind verdict, const char *format, ...)
     return false;
 }
 
-/* It may be the doing of a kernel that ran before: the parent asks again in a new process. */
+/* A kernel that ran before may have used up the memory: the parent sends the message again to a new process. */
 void worker_out_of_memory(size_t bytes)
 {
     (void)bytes;
@@ -81,7 +81,7 @@ void worker_out_of_memory(size_t bytes)
 
 /* ---- faults of kernels as verdicts ---- */
 
-/* Little may be called in a handler; snprintf() of numbers and short strings neither allocates nor locks. */
+/* Few functions may be called in a handler; snprintf() of numbers and short strings neither allocates nor locks. */
 static void on_fault(int number, siginfo_t *info, void *context)
 {
     (void)context;
@@ -131,15 +131,15 @@ const ln_kernel *kernel_of(const work_order *order)
         plugin && order->kernel < plugin->count ? &plugin->kernels[order->kernel] : NULL;
     if (kernel && strcmp(kernel->name, order->text) == 0)
         return kernel;
-    order_fails(VERDICT_MISSING,
-                "no such kernel"); /* the file was built anew since it was listed */
+    /* The file was rebuilt after its kernels were listed. */
+    order_fails(VERDICT_MISSING, "no such kernel");
     return NULL;
 }
 
 const char *kernel_refuses(const ln_kernel *kernel, const ln_problem *problem)
 {
     thread_state before;
-    floating_point_read(&before); /* buffers that wait need not be filled for this */
+    floating_point_read(&before); /* unlike plugin_enter(), this leaves the waiting buffers alone */
     const char *reason = kernel->supports ? kernel->supports(problem) : NULL;
     plugin_leave(&before, "supports()");
     if (reason)
@@ -157,7 +157,7 @@ static bool name_is_fine(const char *name)
            strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_.-") == length;
 }
 
-/* Why the plugin can't be taken, or NULL. Its strings are shown only once they are known to be plain names. */
+/* Returns the reason why the plugin cannot be used, or NULL. Messages show none of its strings, which may be unsafe. */
 static const char *plugin_fault(const ln_plugin_table *plugin)
 {
     if (!plugin)
@@ -191,7 +191,7 @@ static const char *plugin_fault(const ln_plugin_table *plugin)
     return NULL;
 }
 
-/* Whether `library` itself has that function, rather than one that it links to. */
+/* Returns true if `library` itself contains that function, and not a library that it links to. */
 static bool has_code(void *library, void *address)
 {
     struct link_map *map, *found = NULL;
@@ -205,7 +205,7 @@ static void copy_word(char *to, size_t size, const char *from)
     snprintf(to, size, "%s", name_is_fine(from) ? from : "");
 }
 
-/* NULL if it takes a preset at a common size, else why it refuses the first of them. */
+/* Returns NULL if the kernel supports a preset at a common size, or else its reason for refusing the first of them. */
 static const char *refuses_all(const ln_kernel *kernel, ln_operation kind)
 {
     static const size_t sizes[] = {64, 768, 1024};
@@ -224,7 +224,8 @@ static const char *refuses_all(const ln_kernel *kernel, ln_operation kind)
     return first;
 }
 
-/* What its supports() does may end the process: it is asked where that is wanted. */
+/* Describes the kernels at the start of shared memory. supports() is called only if the message wants it, since a crash
+ * in it ends the process. */
 static void describe_kernels(const ln_plugin_table *plugin, bool asks_support)
 {
     const size_t bytes = plugin->count * sizeof(kernel_description);
@@ -258,8 +259,8 @@ static void load_plugin(const work_order *order)
     typedef const ln_plugin_table *entry(void);
     thread_state before;
     entry *ask;
-    /* Kernels are called in the floating-point state that loading their library set, as whoever loads it
-     * calls them. It does not reach the kernels of others. */
+    /* A program that loads the plugin calls its kernels in the floating-point state that loading it sets, so lnbench
+     * does the same; other plugins' kernels are not called in it. */
     plugin_enter(&before);
     void *library = dlopen(order->text, RTLD_NOW | RTLD_LOCAL);
     const char *set = floating_point_compare(&before, &loaded->floating_point);
@@ -284,14 +285,13 @@ static void load_plugin(const work_order *order)
         return;
     }
     for (size_t i = 0; order->own_file && i < table->count; i++)
-        if (!has_code(
-                library,
-                *(void *const *)&table->kernels[i].run)) { /* both builds would run one copy */
+        /* Code in a library that both builds load would be the same for both of them. */
+        if (!has_code(library, *(void *const *)&table->kernels[i].run)) {
             order_fails(VERDICT_MISSING, "a kernel's run is in another library, which it loads");
             answer.value = EXIT_CODE_NOT_COMPARABLE;
             return;
         }
-    /* Kernels are judged on one thread, and timed so unless the order has more. */
+    /* Kernels are judged and timed on one thread, unless a message has more. */
     if (table->set_threads && !plugin_set_threads(table, 1)) {
         order_fails(VERDICT_MISSING, "its set_threads(1) failed");
         return;
@@ -310,7 +310,7 @@ static void load_plugin(const work_order *order)
         describe_kernels(table, order->describes == DESCRIBES_SUPPORT);
 }
 
-/* ---- orders ---- */
+/* ---- messages ---- */
 
 static void answer_bound(const work_order *order, const ln_kernel *kernel)
 {
@@ -338,7 +338,7 @@ static void obey(const work_order *order)
         if (ftruncate(WORKER_ERRORS_FD, 0) == 0 && lseek(WORKER_ERRORS_FD, 0, SEEK_SET) == 0)
             dup2(WORKER_ERRORS_FD, STDERR_FILENO);
         load_plugin(order);
-        dup2(STDIN_FILENO, STDERR_FILENO); /* it is /dev/null */
+        dup2(STDIN_FILENO, STDERR_FILENO); /* standard input is /dev/null */
         return;
     case ORDER_TIME_BEGIN:
         worker_time_begin(order);
@@ -379,7 +379,7 @@ static void obey(const work_order *order)
         worker_call_large(order, kernel);
 }
 
-/* The calls of an order are made in the state that loading the plugin set; TIME_RUN sees to that itself. */
+/* Handles a message in the floating-point state that loading its plugin set; TIME_RUN sets each kernel's own state. */
 static void answer_order(const work_order *order)
 {
     thread_state own;
@@ -400,7 +400,7 @@ static void answer_order(const work_order *order)
 
 int main(void)
 {
-    /* Dies with its parent, leaves no core files, and Ctrl-C is the parent's business. */
+    /* The process dies with its parent, leaves no core files, and leaves Ctrl-C to the parent. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     signal(SIGINT, SIG_IGN);
@@ -410,14 +410,14 @@ int main(void)
         fputs("lnbench-worker is started by lnbench, not by hand\n", stderr);
         return EXIT_CODE_USAGE;
     }
-    /* Where memory runs out, it is ended before lnbench, which keeps the results. */
+    /* If memory runs out, the system should end this process and not lnbench, which keeps the results. */
     int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-    if (score >= 0 && write(score, "1000", 4) != 4) { /* then whoever the system chooses */
+    if (score >= 0 && write(score, "1000", 4) != 4) { /* not allowed: the system chooses */
     }
     if (score >= 0)
         close(score);
     out_of_memory = worker_out_of_memory;
-    /* A kernel that overflows its stack must still be reported. */
+    /* The handlers have a stack of their own, so that a kernel that overflows the stack is reported too. */
     static char handler_stack[64 * 1024];
     static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
     const stack_t stack = {.ss_sp = handler_stack, .ss_size = sizeof handler_stack};
@@ -426,8 +426,8 @@ int main(void)
     sigaltstack(&stack, NULL);
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         sigaction(faults[i], &action, NULL);
-    /* Threads of GNU's OpenMP that wait for work spin for milliseconds, into what is timed next; so
-     * they spin as long as the pool's threads do (pool.c). Read when the library is loaded. */
+    /* GNU OpenMP's threads spin for milliseconds while they wait for work, and would disturb the next timed kernel.
+     * This makes them spin as long as the pool's threads do (pool.c). OpenMP reads it when it is loaded. */
     setenv("GOMP_SPINCOUNT", "1000", 0);
     static work_order order;
     for (;;) {

@@ -1,10 +1,10 @@
-/* Makes calls overlap in time, so that data races show up on one processor too, and under any load.
+/* Makes calls overlap in time, so that data races are found on one processor too, and under any load.
  *
- * 1. Each caller has a thread of its own; the first one is this thread. All of them call freely for a while, which
- *    tells how long a call takes.
+ * 1. Each caller has a thread of its own; the first one is this thread. All of them call freely for a while, to
+ *    measure the time of a call.
  * 2. A timer then interrupts the first thread somewhere in a call. Its signal handler waits there until the next
  *    thread has made a whole call; that call is interrupted for the third thread, and so on to the last.
- * 3. Step 2 is repeated at other places of the call. After each call its output is compared with the known one.
+ * 3. Step 2 is repeated at other moments of the call. After each call its output is compared with the known one.
  */
 #include "base/clock.h"
 #include "worker/child/internal.h"
@@ -20,27 +20,28 @@
 #include <unistd.h>
 
 enum {
-    MOST_LATE = 3,          /* stops in which the next thread made no call */
-    MOST_CALLS = 10000,     /* without a stop: the kernel keeps the signal away */
-    LATE_MILLISECONDS = 10, /* and so many of the calls before */
+    MOST_LATE = 3,          /* stops in which the next thread did not finish its call */
+    MOST_CALLS = 10000,     /* calls without a stop: the kernel blocks the signal */
+    LATE_MILLISECONDS = 10, /* a stop waits so long, and so many times the time of a call */
     LATE_CALLS = 20,
 };
 
-static const double most_seconds = 1; /* of a thread's own time */
-static const double set_off = 20e-6;
+static const double most_seconds = 1;     /* of a thread's processor time */
+static const double timer_margin = 20e-6; /* seconds from setting the timer to the first call */
 
 struct overlap;
 
 typedef struct caller {
     struct overlap *of;
     void *what;
-    struct caller *next; /* NULL: the last one, which is not stopped */
-    int ends[2]; /* sockets to the next one: a byte asks for a call, a byte says it was made */
-    int asked;   /* the other end of the one before; -1: the first */
+    struct caller *next; /* NULL: the last caller, which is not stopped */
+    int ends[2]; /* the sockets to the next caller; a byte requests a call, a byte answers it */
+    int asked;   /* the socket on which this caller gets requests; -1: the first caller */
     timer_t timer;
-    double one, part, step; /* seconds of a call; where in it the next stop comes */
+    double one;        /* seconds of a call */
+    double part, step; /* the last stop, as a part of a call, and its step from stop to stop */
     bool fine;
-    /* The signal handler's, which runs in the caller's own thread. */
+    /* Used by the signal handler, which runs in the caller's own thread. */
     volatile sig_atomic_t inside, stopped, overlapped, late;
 } caller;
 
@@ -64,7 +65,7 @@ static bool receive_turn(int end)
     return got == 1;
 }
 
-/* SIGALRM: stays here, in the midst of a call, until the next thread has made one. */
+/* Handles SIGALRM: waits here, in the middle of a call, until the next thread has made a call. */
 static void stop_thread(int number)
 {
     int kept = errno;
@@ -102,15 +103,14 @@ static void call_freely(caller *own)
     own->one = calls ? fmin(taken / calls, 1) : 0;
 }
 
-/* Calls until the timer stops one of them at the next instant, or a little later: it is not to go
- * off before the first call. The instants go on by an irrational part of a call, which leaves no
- * gap. */
+/* Calls until the timer has stopped one of the calls. The timer has a small margin, so that it does not expire before
+ * the first call. The moments of the stops differ by an irrational part of a call, so that they cover all of it. */
 static void call_until_stopped(caller *own)
 {
     sig_atomic_t late = own->late;
     own->stopped = 0;
     own->part = fmod(own->part + own->step, 1);
-    set_timer(own, set_off + own->part * own->one);
+    set_timer(own, timer_margin + own->part * own->one);
     for (unsigned call = 0; own->fine && (call == 0 || !own->stopped) && call < MOST_CALLS;
          call++) {
         own->inside = 1;
@@ -118,7 +118,7 @@ static void call_until_stopped(caller *own)
         own->inside = 0;
     }
     set_timer(own, 0);
-    if (own->late != late) /* its call is over by now */
+    if (own->late != late) /* the handler gave up: read the answer now */
         receive_turn(own->ends[0]);
 }
 
@@ -135,7 +135,7 @@ static bool make_timer(caller *own)
 static void *call_on_thread(void *context)
 {
     caller *own = context;
-    while (sem_wait(&own->of->start) != 0) /* a signal */
+    while (sem_wait(&own->of->start) != 0) /* interrupted by a signal */
         ;
     bool stops = own->next && make_timer(own);
     call_freely(own);
@@ -166,7 +166,7 @@ overlap_result worker_overlap(overlap_call call, void *const *contexts, size_t c
     of = (overlap){.call = call, .plan = plan};
     sem_init(&of.start, 0, 0);
     sigaction(SIGALRM, &handler, &before);
-    for (; started < count; started++) { /* as far as there are sockets and threads */
+    for (; started < count; started++) { /* until there are no more sockets or threads */
         caller *own = &of.callers[started], *last = own - 1;
         *own = (caller){.of = &of,
                         .what = contexts[started],

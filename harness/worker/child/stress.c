@@ -1,18 +1,16 @@
-/* What no usual call shows: what a kernel's calls and states leave behind, and one call on a tensor beyond 2^31
- * elements.
+/* Tests that need many calls or a huge tensor.
  *
- * GROW: memory, file descriptors and threads that grow from call to call, as a program that calls the kernel ten
- * thousand times would see them.
- * 1. A shape of few rows, one row with a residual and one long row are prepared, and called in turn.
+ * GROW finds memory, file descriptors and threads whose number grows from call to call.
+ * 1. Three shapes are prepared and called in turn: few rows, one row with a residual, and one long row.
  * 2. Between the tenth call and the last, open files, threads and memory of the process are counted.
- * 3. The last call must give the bits of the first.
- * 4. States are prepared and released, and must keep nothing.
+ * 3. The last call must give the same bits as the first.
+ * 4. States are prepared and released, which must keep nothing.
  *
- * CALL_LARGE (worker/protocol.h says how the tensor fits into memory):
- * 1. x, and a residual, are one block of rows in a memory file, mapped over and over, read-only.
- * 2. Each output is such a block, too, but has pages of its own, full of NaN, where a row is looked at.
- * 3. prepare(), run() and release() are called once; the floating-point state must be as it was.
- * 4. The rows that are looked at go back to the parent. */
+ * CALL_LARGE makes one call on a tensor beyond 2^31 elements (worker/protocol.h says how it fits into memory).
+ * 1. x, and a residual, are one block of rows in a memory file that is mapped repeatedly, read-only.
+ * 2. Each output is mapped in the same way, but the judged rows have pages of their own, full of NaN.
+ * 3. prepare(), run() and release() are called once; the floating-point state must not change.
+ * 4. The judged rows go back to the parent. */
 #include "base/clock.h"
 #include "domain/operation.h"
 #include "worker/child/internal.h"
@@ -28,13 +26,13 @@
 
 typedef struct process_growth {
     size_t files, threads;
-    size_t bytes, resident; /* of all mappings; of memory; 0: not known */
+    size_t bytes, resident; /* of all mappings, and of those in memory; 0: not known */
 } process_growth;
 
-/* What must not grow from call to call: counts near the first call and, of memory, once it settled. */
+/* The counts near the first call, after memory has settled, and now. */
 typedef struct growth_watch {
     process_growth begun, settled, now;
-    size_t calls; /* since it settled */
+    size_t calls; /* calls since memory settled */
 } growth_watch;
 
 static void take_growth(process_growth *growth)
@@ -48,7 +46,7 @@ static void take_growth(process_growth *growth)
         closedir(files);
     if (stat("/proc/self/task", &tasks) == 0)
         growth->threads = (size_t)tasks.st_nlink - 2;
-#ifndef __SANITIZE_ADDRESS__ /* which keeps what is freed */
+#ifndef __SANITIZE_ADDRESS__ /* AddressSanitizer does not reuse freed memory */
     size_t pages = 0, resident = 0, page = (size_t)sysconf(_SC_PAGESIZE);
     FILE *file = fopen("/proc/self/statm", "re");
     if (file && fscanf(file, "%zu %zu", &pages, &resident) == 2) {
@@ -60,9 +58,8 @@ static void take_growth(process_growth *growth)
 #endif
 }
 
-/* The first time it takes the counts; later the order fails if one of them has grown since: false. Once in
- * a while something may be opened late, and a pool may get its threads one by one, each with a stack and
- * memory of its own. */
+/* Takes the counts the first time; later, if one of them has grown, the message fails, and it returns false. A few more
+ * are allowed: a file may be opened late, and a pool may start its threads, each with a stack, one by one. */
 static bool growth_is_little(growth_watch *watch)
 {
     enum { FEW = 8, FEW_BYTES = 16 << 20, LOOKS = 20 };
@@ -74,7 +71,7 @@ static bool growth_is_little(growth_watch *watch)
     }
     size_t few = FEW + (size_t)sysconf(_SC_NPROCESSORS_CONF);
     for (int look = 0; look < LOOKS && now->threads > begun->threads + few; look++) {
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL); /* they may end by themselves */
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL); /* threads may be about to end */
         take_growth(&watch->now);
     }
     const struct {
@@ -94,7 +91,7 @@ static bool growth_is_little(growth_watch *watch)
     return true;
 }
 
-/* Looks a last time, at the memory too that each call kept. */
+/* Checks the counts a last time, and the memory that each call kept. */
 static bool growth_end(growth_watch *watch)
 {
     enum { LEAST = 1 << 20 };
@@ -111,20 +108,20 @@ static bool growth_end(growth_watch *watch)
 /* ---- calls ---- */
 
 enum { FEW_ROWS, WITH_RESIDUAL, LONG_ROW, SHAPES, LONG_HIDDEN = 4111, LONG_TURN = 16 };
-enum { PREPARATIONS = 1000 }; /* of a state that is released before it is called */
+enum { PREPARATIONS = 1000 }; /* of a state that is released without a call */
 
-/* Seconds of processor time after which a kernel is called no more. */
+/* Seconds of processor time after which the calls end, and the preparations. */
 static const double most_seconds = 10, most_prepare_seconds = 1;
 
-/* One shape with what it needs to be called. */
+/* A shape with its tensors and its prepared kernel. */
 typedef struct called_shape {
-    work_order order; /* of its tensors */
+    work_order order; /* the message that `tensors` refers to */
     call_tensors tensors;
     prepared_kernel kernel;
-    bool taken; /* the kernel takes it */
+    bool taken; /* the kernel supports it */
 } called_shape;
 
-/* One shape of inputs that begin as the order's, which come again and again where it is longer. */
+/* Makes a shape. Its inputs are the message's, repeated as often as they fit. False: the message fails. */
 static bool make_shape(const work_order *order, const ln_kernel *kernel, called_shape *shape,
                        size_t rows, size_t hidden, bool residual)
 {
@@ -168,7 +165,7 @@ static bool make_shape(const work_order *order, const ln_kernel *kernel, called_
     return shape->taken;
 }
 
-/* Between calls: the parent's deadline begins anew. */
+/* Sends ALIVE every 0.2 s, which restarts the parent's deadline. */
 static void send_alive(void)
 {
     static const double pause = 0.2;
@@ -179,7 +176,7 @@ static void send_alive(void)
     worker_send(&(worker_reply){.kind = REPLY_ALIVE});
 }
 
-/* The shapes in turn; what came out first goes to the parent. */
+/* Calls the shapes in turn, and writes the output of the first call to shared memory. */
 static bool call_often(const work_order *order, const called_shape *shapes)
 {
     const called_shape *first = &shapes[FEW_ROWS];
@@ -215,7 +212,7 @@ static bool call_often(const work_order *order, const called_shape *shapes)
             order_fails(VERDICT_NONDETERMINISTIC, "other bits after %zu calls", call));
 }
 
-/* States that are made and dropped keep nothing. */
+/* Prepares and releases states, which must keep nothing. */
 static bool prepare_often(const work_order *order, const ln_kernel *kernel)
 {
     double end = seconds_of(CLOCK_THREAD_CPUTIME_ID) + most_prepare_seconds;
@@ -239,7 +236,7 @@ static bool prepare_often(const work_order *order, const ln_kernel *kernel)
 
 void worker_grow(const work_order *order, const ln_kernel *kernel)
 {
-    static called_shape shapes[SHAPES]; /* larger than a stack is to be */
+    static called_shape shapes[SHAPES]; /* static, since it is too large for the stack */
     const size_t rows = order->problem.rows, hidden = order->problem.hidden;
     thread_state before;
     memset(shapes, 0, sizeof shapes);
@@ -258,8 +255,8 @@ void worker_grow(const work_order *order, const ln_kernel *kernel)
 
 /* ---- large tensors ---- */
 
-/* The least that one mapping of a sparse tensor covers: a process may have some 65,000 of them. A dense one
- * has less memory, since all of its pages are used. */
+/* The least bytes of one mapping of a sparse tensor, since a process may have only some 65,000 mappings. A dense tensor
+ * (at most most_dense bytes) has smaller ones, because all pages of its file are used. */
 static const size_t least_block = (size_t)32 << 20, least_of_dense = (size_t)2 << 20;
 static const size_t most_dense = (size_t)512 << 20;
 
@@ -268,10 +265,10 @@ typedef struct large_tensor {
     size_t size;
 } large_tensor;
 
-/* The block fills all of it, over and over; what it holds at first: `rows` from byte `begin` on, or
- * NULL: zeros. */
-static bool map_over_and_over(large_tensor *tensor, size_t size, const char *rows, size_t begin,
-                              size_t bytes)
+/* Maps a block of `bytes` bytes repeatedly until it fills `size` bytes. The block holds `rows` from byte `begin` on and
+ * then the bytes before `begin`; rows NULL: zeros. */
+static bool map_repeatedly(large_tensor *tensor, size_t size, const char *rows, size_t begin,
+                           size_t bytes)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), block = bytes;
     const bool dense = size <= most_dense;
@@ -291,11 +288,11 @@ static bool map_over_and_over(large_tensor *tensor, size_t size, const char *row
         fine = mmap(map + at, block < size - at ? block : size - at,
                     rows ? PROT_READ : PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file,
                     0) != MAP_FAILED;
-    /* Pages of a dense tensor are found many at once: each fault of a write would find one. */
+    /* Map the pages of a dense tensor together, which saves a page fault for each. */
     if (fine && !rows && dense)
         madvise(map, size, MADV_POPULATE_READ);
     if (file >= 0)
-        close(file); /* the kernel need not see it */
+        close(file); /* the mappings keep the file */
     return fine;
 }
 
@@ -307,7 +304,7 @@ void worker_call_large(const work_order *order, const ln_kernel *kernel)
     large_tensor large[ROLES_MOST] = {0};
     role_extent extents[ROLES_MOST];
     size_t looked[LARGE_ROWS], count = large_rows(problem, order->seed, looked);
-    call_tensors parameters; /* in buffers of the usual size */
+    call_tensors parameters; /* gamma and beta, in ordinary buffers */
     work_order small = *order;
     small.layout = layout_named(LAYOUT_TIMED, what, problem->hidden);
     for (size_t i = 0; i < what->count; i++)
@@ -322,12 +319,12 @@ void worker_call_large(const work_order *order, const ln_kernel *kernel)
         if (order->at.tensors[i] < 0 || role_is_parameter(role))
             continue;
         size_t first = i == ROLE_RESIDUAL ? LARGE_RESIDUAL_ROW : 0;
-        fine = map_over_and_over(&large[i], extent_bytes(extent),
-                                 role->output ? NULL : worker_memory(order->at.tensors[ROLE_X]),
-                                 first * extent->row_bytes,
-                                 role->output ? LARGE_PERIOD * extent->row_bytes : period);
+        fine = map_repeatedly(&large[i], extent_bytes(extent),
+                              role->output ? NULL : worker_memory(order->at.tensors[ROLE_X]),
+                              first * extent->row_bytes,
+                              role->output ? LARGE_PERIOD * extent->row_bytes : period);
         for (size_t row = 0; fine && role->output && row < count; row++) {
-            /* pages of its own, with nothing written */
+            /* Give the judged row pages of its own, full of poison. */
             const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
             const uintptr_t begin = (uintptr_t)large[i].map + looked[row] * extent->stride_bytes;
             const size_t size =

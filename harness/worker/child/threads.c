@@ -1,13 +1,13 @@
-/* One call over several threads: who runs where, and how rows and bytes are split. A plugin with
- * threads of its own gets their number; every other kernel is run on parts of the rows over the
- * library's pool, as ln_layernorm_parallel() does it. */
+/* One call on several threads: the CPU of each thread, and the parts of rows and bytes. A plugin with threads of its
+ * own is given their number; every other kernel runs on parts of the rows in the library's pool, as in
+ * ln_layernorm_parallel(). */
 #include "pool.h"
 #include "worker/child/internal.h"
 #include <sched.h>
 
 enum { LINE = 64 };
 
-/* Where the threads of the timed group run; all zero where nobody is pinned. */
+/* The CPUs of the timed group's threads; all zero if they are not pinned. */
 static struct {
     bool pinned;
     unsigned threads;
@@ -15,7 +15,7 @@ static struct {
     cpu_set_t all, first;
 } crew;
 
-/* Threads of the pool; the caller's is pinned where it calls. */
+/* Pins a thread of the pool; worker_threads_pin() pins the calling thread, which has part 0. */
 static void pin_part(void *context, unsigned part)
 {
     (void)context;
@@ -26,7 +26,7 @@ static void pin_part(void *context, unsigned part)
         sched_setaffinity(0, sizeof set, &set);
 }
 
-/* `cpu`, then the others from the last to the first. False where there are too few. */
+/* Chooses `cpu` first, then the others from the last to the first. False: there are too few. */
 static bool find_cpus(unsigned threads, int cpu)
 {
     cpu_set_t allowed;
@@ -45,8 +45,8 @@ static bool find_cpus(unsigned threads, int cpu)
     return found == threads;
 }
 
-/* Of those that are not the plugin's own. EAGAIN of pthread_create() may pass: a moment's want of memory
- * is no limit of threads. */
+/* Sets the number of threads of the library's pool. Tries twice, since pthread_create() may fail with EAGAIN because
+ * memory is short for a moment. */
 static bool resize_pool(unsigned threads)
 {
     static unsigned size;
@@ -70,7 +70,7 @@ bool worker_threads_begin(unsigned threads, int cpu)
     return true;
 }
 
-/* Threads that a library creates may run wherever their creator may. */
+/* The threads that a library creates inherit the CPUs of the thread that creates them. */
 void worker_threads_pin(bool own_threads)
 {
     if (crew.pinned && crew.threads > 1)
@@ -112,7 +112,7 @@ bool kernel_prepare(prepared_kernel *made, arena *memory, const ln_plugin_table 
         fine = !kernel->prepare || kernel->prepare(&made->problems[i], &made->states[i]) == 0;
         made->prepared += fine;
     }
-    if (!fine && plugin == own_library) /* which has no other reason */
+    if (!fine && plugin == own_library) /* our prepare() fails only for want of memory */
         worker_out_of_memory(0);
     bool left = plugin_leave(&before, "prepare()");
     return (fine || order_fails(VERDICT_UNSUPPORTED, "its prepare() failed")) && left;
@@ -139,7 +139,7 @@ typedef struct pool_call {
     const ln_tensors *tensors;
 } pool_call;
 
-/* The pool's threads have the caller's floating-point control at each call. */
+/* Runs the kernel on one part of the rows. The pool gives its threads the caller's floating-point control. */
 static void run_part(void *context, unsigned part)
 {
     const pool_call *call = context;
@@ -179,7 +179,7 @@ typedef struct copy_job {
     size_t bytes;
 } copy_job;
 
-/* Whole cache lines, but for the last part. */
+/* Copies one part, which is whole cache lines except for the last part. */
 static void copy_part(void *context, unsigned part)
 {
     const copy_job *copy = context;

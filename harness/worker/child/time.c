@@ -1,15 +1,15 @@
-/* Timing: what happens to the kernels of a group, which share a shape.
+/* Times the kernels of a group, which share a shape.
  *
- * 1. TIME_BEGIN: buffers for x and y, and the two judged inputs.
- * 2. TIME_ENTRY, once for each kernel and each copy: prepare(), and its code moves to pages that are drawn.
- * 3. TIME_RUN: Google Benchmark runs all entries, interleaved. Before each repetition y is poisoned and one
- *    of the two inputs is put in place; afterwards the output must be bit for bit the judged one. Where a
- *    row's bits depend on its place in the batch, the rows that differ are sent to be judged as well, and
- *    from then on that output is the one that must come. All of that is untimed.
+ * 1. TIME_BEGIN makes buffers for x and y, and reads the two judged inputs.
+ * 2. TIME_ENTRY, once for each kernel and each copy, calls prepare(), and moves the code to random pages.
+ * 3. TIME_RUN: Google Benchmark runs all entries, interleaved. Before each repetition y is poisoned and x gets
+ *    one of the two inputs; afterwards the output must be bit for bit the judged one. If a row's bits depend on
+ *    its place in the batch, the rows that differ are sent to be judged too, and all later repetitions must give
+ *    that output. None of this is timed.
  *
- * In place, y being x, a call leaves nothing to do again: calls go over copies of x in turn, and
- * when all are used up they are put back, untimed. A copy that is timed there writes each x onto itself: every byte
- * is read and written once, as by the best kernel. */
+ * In place (y is x) a call overwrites its input, so the calls use copies of x in turn. When all are used up they are
+ * restored, untimed. A timed copy then copies each x onto itself: every byte is read and written once, as by the best
+ * kernel. */
 #include "base/clock.h"
 #include "base/hash.h"
 #include "domain/operation.h"
@@ -23,14 +23,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* ---- copies: what moving the bytes alone costs. A copy loop in the widest vectors of this CPU (not
- * memcpy, which drops to half at some offsets in L2), with plain stores and with non-temporal ones,
- * and `rep movsb` ---- */
+/* ---- copies, which measure the cost of moving the bytes: loops with the widest vectors of this CPU (memcpy is half as
+ * fast at some offsets in L2), with ordinary or with non-temporal stores, and `rep movsb` ---- */
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-/* A loop that copies four vectors a turn, by aligned loads and the stores given. */
+/* Defines a loop that copies four vectors in each iteration, with aligned loads and the given stores. */
 #define COPY(name, isa, vector, load, store, fence)                                                \
     __attribute__((target(isa))) static void name(const void *x, void *y, size_t bytes)            \
     {                                                                                              \
@@ -65,7 +64,7 @@ static void copy_baseline(const void *x, void *y, size_t bytes)
     memmove(y, x, bytes);
 }
 
-/* The CPU's own copy, in microcode; elsewhere the C library's. */
+/* Copies with the CPU's own instruction, or with the C library if there is none. */
 static void copy_rep(const void *x, void *y, size_t bytes)
 {
 #if defined(__x86_64__)
@@ -75,7 +74,7 @@ static void copy_rep(const void *x, void *y, size_t bytes)
 #endif
 }
 
-/* name: one of copy_names. No portable way stores around the caches. */
+/* Finds the copy of a name in copy_names. On other CPUs than x86-64 both loops are the same. */
 static copy_function *copy_find(const char *name)
 {
     bool plain = strcmp(name, copy_names[COPY_PLAIN]) == 0;
@@ -94,15 +93,14 @@ static copy_function *copy_find(const char *name)
 
 /* ---- code pages ----
  *
- * Every process that maps a file has its code on the same physical pages: those of the page cache.
- * So a file can have bad luck that no fresh process mends: of two copies of one library, one was
- * 2.7 % slower at 16x4096 in every process, for as long as its file lay in the page cache. Pages
- * that are drawn anew in each process turn that bias, which no interval shows, into noise, which it
- * does.
+ * Every process that maps a file has its code on the same physical pages, those of the page cache. So the placement of
+ * a file's code can slow it down in all processes: of two copies of one library, one was 2.7 % slower at 16x4096 in
+ * every process, as long as its file was in the page cache. Random pages in each process turn this bias, which no
+ * confidence interval shows, into noise, which the interval includes.
  *
- * Why is not measured; a cache that is indexed by physical address and that contains the first
- * level would do it: data that falls on the code's sets evicts the code from both, since code that
- * runs from the first level looks old to the second. */
+ * The cause was not measured. It may be a cache that is indexed by physical address and includes the first level: data
+ * that maps to the code's sets evicts the code from both levels, since code that runs from the first level looks old
+ * to the second. */
 
 enum { CODE_PLACE_MOST = 16 << 20, MOST_OBJECTS = 16, UNUSED_PAGES = 64 };
 
@@ -112,7 +110,7 @@ static char *take_pages(size_t bytes)
     return map == MAP_FAILED ? NULL : map;
 }
 
-/* Whole pages, word by word: AddressSanitizer would stop memcpy() between a program's variables. */
+/* Copies whole pages word by word: AddressSanitizer reports memcpy() of the gaps between a program's variables. */
 __attribute__((no_sanitize("address"))) static void copy_pages(char *to, const void *from,
                                                                size_t bytes)
 {
@@ -121,7 +119,7 @@ __attribute__((no_sanitize("address"))) static void copy_pages(char *to, const v
         ((volatile uint64_t *)(void *)to)[i] = words[i];
 }
 
-/* The copy takes the segment's place in one step: code may be running in it. */
+/* Replaces the pages of a segment by a copy in one step, since its code may be running. */
 static bool move_segment(uintptr_t address, size_t bytes, int protection)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -148,7 +146,7 @@ static bool is_read_only(const ElfW(Phdr) * segment)
 
 static int visit_object(struct dl_phdr_info *info, size_t size, void *context)
 {
-    static uintptr_t moved[MOST_OBJECTS]; /* objects, by where they are loaded */
+    static uintptr_t moved[MOST_OBJECTS]; /* the load addresses of the moved objects */
     static size_t moved_count;
     const uintptr_t address = *(const uintptr_t *)context;
     bool found = false;
@@ -176,13 +174,13 @@ static int visit_object(struct dl_phdr_info *info, size_t size, void *context)
     return found;
 }
 
-/* Puts the pages of code and constants of the file in which `function` lies into fresh memory, behind a number of
- * unused pages that `draw` decides. Addresses stay as they are. An object is moved once a process; files of more
- * than 16 MiB of code stay in place. Where it fails what runs is the same. */
+/* Moves the code and constants of the file that contains `function` to new physical pages, after a random number of
+ * unused pages. Addresses stay the same. A process moves each file once, and none with more than 16 MiB of code. If it
+ * fails, the old pages are used. */
 static void code_place_draw(void (*function)(void), uint64_t draw)
 {
     uintptr_t address = (uintptr_t)function;
-    /* Pages that are touched and kept, so that what is taken next lies elsewhere. */
+    /* These pages are touched and kept, so that the next ones are at another physical address. */
     size_t page = (size_t)sysconf(_SC_PAGESIZE), count = draw % UNUSED_PAGES;
     volatile char *unused = count > 0 ? take_pages(count * page) : NULL;
     for (size_t i = 0; unused && i < count; i++)
@@ -200,15 +198,15 @@ typedef struct timed_entry {
     char name[NAME_MAX_LENGTH];
     unsigned index;
     const ln_kernel *kernel;            /* NULL: a copy */
-    const thread_state *floating_point; /* in which its plugin is called */
+    const thread_state *floating_point; /* the state in which its plugin is called */
     copy_function *copier;
     prepared_kernel prepared;
-    char *expected[2];  /* judged outputs of one block; a copy's is the input itself */
-    uint64_t *seen[2];  /* what came into each slot so far: SEEN_*, or the hash of other bits */
-    hash_set varied;    /* all rows with other bits than the judged ones that were handed over */
-    unsigned rounds;    /* done */
-    double cpu_seconds; /* in place: of one call, without what puts the copies back */
-    double counted[COUNTS]; /* of the last repetition */
+    char *expected[2];  /* the judged outputs of both inputs; for a copy, the inputs themselves */
+    uint64_t *seen[2];  /* for each input and slot: SEEN_*, or the hash of other bits */
+    hash_set varied;    /* hashes of the rows with other bits that were sent to be judged */
+    unsigned rounds;    /* repetitions that are done */
+    double cpu_seconds; /* in place: processor time of one call, without restoring the copies */
+    double counted[COUNTS]; /* counters of the last repetition */
 } timed_entry;
 
 /* The group that is being timed; a worker has one at a time. */
@@ -219,32 +217,32 @@ static struct {
     off_t varied;
     guarded x, y;
     call_tensors parameters;
-    work_order order; /* of those */
+    work_order order; /* the message that `parameters` refers to */
     char *block[2];
-    int filled;          /* which input x holds; -1: none */
-    ln_tensors *tensors; /* one a slot, in the order in which they are used */
+    int filled;          /* the input that x holds; -1: none */
+    ln_tensors *tensors; /* the tensors of each slot, in the order in which calls use them */
     bool in_place;       /* there is no y */
     bool read_back;      /* y is read after each call */
-    char *evictor;       /* cold: read through before each repetition; else NULL */
+    char *evictor;       /* cold: memory that is read before each repetition; else NULL */
     size_t evictor_bytes;
     timed_entry entries[WORKER_MAX_ENTRIES];
     unsigned count;
-    uint64_t choice; /* state of the generator that draws */
+    uint64_t choice; /* state of the random generator */
     int first;       /* input of the first round */
     hayai_suite *suite;
     int counters[COUNTS];
 } group;
 
-static arena memory; /* of the group, as long as the process lives */
+static arena memory; /* of the group; it is never freed */
 
-/* A judged input or output, from the arena. */
+/* Copies a judged input or output from shared memory. */
 static char *read_block(off_t at)
 {
     return memcpy(arena_new(&memory, char, group.block_bytes), worker_memory(at),
                   group.block_bytes);
 }
 
-/* One a slot, in an order that is drawn: neighbours one after the other would be fetched ahead of their use. */
+/* Makes the tensors of each slot, in random order: the CPU would prefetch slots that are used in ascending order. */
 static void make_tensors(const work_order *order)
 {
     const operation *what = operations[order->operation];
@@ -278,8 +276,8 @@ void worker_time_begin(const work_order *order)
     group.block_bytes = order->block_rows * group.row_bytes;
     group.varied = order->at.varied;
     group.tensor_bytes = problem->rows * group.row_bytes;
-    /* By lines, not by pages: of small tensors in pages of their own so few lines would be used
-     * that a cache holds them all. x and y keep their distance modulo 4096 in any slot. */
+    /* Slots are whole cache lines, not pages: small tensors in pages of their own would use so few sets of a cache that
+     * it holds them all. x and y have the same distance modulo 4096 in every slot. */
     group.slot_bytes = (group.tensor_bytes + LINE - 1) / LINE * LINE;
     group.slots = 1;
     group.filled = -1;
@@ -293,22 +291,22 @@ void worker_time_begin(const work_order *order)
     size_t copies = order->rotated_bytes / group.slot_bytes;
     if (group.in_place && copies > 1)
         group.slots = copies < MOST_COPIES ? copies : MOST_COPIES;
-    /* Cold: as many slots as x and y together fill the bytes with (the last-level cache, and more), and
-     * as much again to read between, since poison and comparison leave the caches full of y. */
+    /* Cold: x and y of all slots together fill rotated_bytes (more than the last-level cache). As much other memory is
+     * read before each repetition, since poisoning and comparing leave the caches full of y. */
     if (order->cache == CACHE_COLD) {
         group.slots = order->rotated_bytes / (2 * group.slot_bytes) + 2;
         group.evictor_bytes = order->rotated_bytes;
         group.evictor = arena_new(&memory, char, order->rotated_bytes);
-        memset(group.evictor, 1,
-               order->rotated_bytes); /* pages of its own: untouched ones are all the same */
+        /* Written, since all untouched pages share one physical page. */
+        memset(group.evictor, 1, order->rotated_bytes);
     }
     group.suite = hayai_suite_create();
     if (!group.suite)
         worker_out_of_memory(0);
-    char why[64]; /* doctor says it */
+    char why[64]; /* not reported here: lnbench doctor reports it */
     bool counts = group.threads == 1 && !group.in_place;
     if (!counts || !counters_open(group.counters, why, sizeof why))
-        group.counters[COUNT_CYCLES] = -1; /* what is read is NaN */
+        group.counters[COUNT_CYCLES] = -1; /* counters_read() then gives NaN */
     group.block[0] = read_block(order->at.tensors[ROLE_X]);
     group.block[1] = read_block(order->at.x_other);
     size_t bytes = group.slots * group.slot_bytes;
@@ -319,7 +317,7 @@ void worker_time_begin(const work_order *order)
     make_tensors(order);
 }
 
-/* The block of this input, over and over. */
+/* Fills x with repeats of the input's block. */
 static void fill_slot(char *x, int input)
 {
     for (size_t at = 0; at < group.tensor_bytes; at += group.block_bytes) {
@@ -334,7 +332,8 @@ static void fill_slots(int input)
         fill_slot((char *)group.x.data + slot * group.slot_bytes, input);
 }
 
-/* Every slot of x holds this input; nobody may write to it, but in place, where the next call takes it away. */
+/* Fills every slot of x with an input, unless it holds it already, and makes x read-only. In place, x stays writable,
+ * and must be filled again each time. */
 static void fill_input(int input)
 {
     if (group.filled == input)
@@ -356,7 +355,7 @@ static void call_once(const timed_entry *entry, const ln_tensors *tensors)
     hayai_clobber();
 }
 
-/* As whoever comes next: a word of each line, which brings the line into the cache. */
+/* Reads y as the next layer would: one word of each cache line, which fetches the line. */
 static void read_lines(const char *y)
 {
     uint64_t sum = 0, word;
@@ -367,8 +366,8 @@ static void read_lines(const char *y)
     hayai_do_not_optimize(sum);
 }
 
-/* The timed loops, over what is declared and one call. One slot (hot) keeps the tensors' address
- * constant; cold walks the slots in turn. */
+/* Defines a timed loop over one call, after the given declarations. Hot, there is one slot, so the tensors' addresses
+ * are constant; cold, the loop uses the slots in turn. */
 #define TIMED_LOOP(name, call, ...)                                                                \
     static size_t name(hayai_state *state, const timed_entry *entry)                               \
     {                                                                                              \
@@ -390,10 +389,10 @@ TIMED_LOOP(loop_kernel, run(prepared, at),
            void (*run)(const void *, const ln_tensors *) = entry->kernel->run;
            const void *prepared = entry->prepared.states[0])
 TIMED_LOOP(loop_copy, copy(at->x, at->y, group.tensor_bytes), copy_function *copy = entry->copier)
-/* Several threads, or y is read: what a call costs beyond its work is what the pool costs. */
+/* For several threads, or if y is read: such calls are so long that call_once() costs nothing compared with them. */
 TIMED_LOOP(loop_others, call_once(entry, at); if (group.read_back) read_lines(at->y), )
 
-/* As many calls as there are copies, then all of them put back; in the end the copies are as the
+/* Times calls that use up the copies of x, and restores all copies when none is left. At the end the copies are as the
  * last calls left them. */
 static size_t loop_in_place(hayai_state *state, timed_entry *entry, int input)
 {
@@ -419,7 +418,7 @@ static size_t loop_in_place(hayai_state *state, timed_entry *entry, int input)
     return used;
 }
 
-/* A hash of eight bytes at a time, whose rotation lets high bits count below. It never leaves this process. */
+/* Hashes eight bytes at a time; the rotation mixes high bits into low ones. The hash is used in this process only. */
 static uint64_t hash_words(uint64_t hash, const char *bytes, size_t size)
 {
     for (uint64_t word; size >= sizeof word; bytes += sizeof word, size -= sizeof word) {
@@ -430,7 +429,7 @@ static uint64_t hash_words(uint64_t hash, const char *bytes, size_t size)
     return hash_bytes(hash, bytes, size);
 }
 
-/* SEEN_JUDGED where y is the judged output, in every repeat of the block; else the hash of y, which is larger. */
+/* Returns SEEN_JUDGED if every repeat of the block in y is the judged output; else a hash of y with bit SEEN_OTHER. */
 static uint64_t look_at(const timed_entry *entry, int input, const char *y)
 {
     for (size_t at = 0; at < group.tensor_bytes; at += group.block_bytes) {
@@ -442,8 +441,8 @@ static uint64_t look_at(const timed_entry *entry, int input, const char *y)
     return SEEN_JUDGED;
 }
 
-/* Rows with other bits than the judged ones that lie in the arena go to the parent; returns when it has taken them.
- * Without it there is nobody to go on for. */
+/* Tells the parent that rows with other bits are in shared memory, and waits until it has read them. If the parent has
+ * ended, so does this process. */
 static void hand_over(const timed_entry *entry, size_t *rows)
 {
     static work_order order;
@@ -460,8 +459,8 @@ static void hand_over(const timed_entry *entry, size_t *rows)
     *rows = 0;
 }
 
-/* Hands over those rows of y that are not the judged ones, which stand over and over, and that were not taken
- * before. Numbers are as in arena_map. */
+/* Sends the rows of y that differ from the judged ones (which repeat) and were not sent before, each with its index, as
+ * arena_map.varied describes. */
 static void hand_over_varied(timed_entry *entry, int input, const char *y)
 {
     const size_t bytes = group.row_bytes, judged_rows = group.block_bytes / bytes;
@@ -484,9 +483,8 @@ static void hand_over_varied(timed_entry *entry, int input, const char *y)
     hand_over(entry, &waiting);
 }
 
-/* What is wrong with the output in the first `slots` that are used, or NULL. A row's bits may
- * depend on its place (on the rows beside it, on the thread that takes it, on its address), and are
- * judged then; they may not depend on anything else. */
+/* Returns what is wrong with the output in the first `slots` slots that were used, or NULL. A row's bits may depend on
+ * its place (neighbouring rows, thread, address); such rows are judged too. They may not depend on anything else. */
 static const char *check_output(timed_entry *entry, int input, size_t slots)
 {
     for (size_t slot = 0; slot < slots; slot++) {
@@ -501,7 +499,7 @@ static const char *check_output(timed_entry *entry, int input, size_t slots)
             continue;
         if (!entry->kernel)
             return "the copy differs from what was copied";
-        /* The same call on the same buffers: an odd number of times, so that what alternates shows. */
+        /* Repeat the call on the same buffers, an odd number of times, to find outputs that alternate. */
         for (int again = 0; again < 3; again++) {
             if (group.in_place)
                 fill_slot(tensors->y, input);
@@ -516,16 +514,15 @@ static const char *check_output(timed_entry *entry, int input, size_t slots)
     return NULL;
 }
 
-/* A call on so much is far longer than all that is done for it. */
+/* Returns true if a call takes so long that a repetition is a single call. */
 static bool is_large(void)
 {
     return group.tensor_bytes > (size_t)16 << 20;
 }
 
-/* Calls as they are timed, one behind the other into a y that holds the last result, each looked at:
- * what comes of every tenth call alone does not hide behind the last one of a repetition. They are
- * so many that they take about a millisecond; of large tensors it is one, after a repetition in
- * four, since there a repetition is one call. */
+/* Makes calls as they are timed, into a y that holds the last result, and checks each output: an error in every tenth
+ * call could otherwise hide, since only the last output of a repetition is checked. They take about a millisecond. For
+ * a large tensor, where a repetition is one call, one call is made after a quarter of the repetitions. */
 static const char *check_calls(timed_entry *entry, int input)
 {
     enum { MOST_CALLS = 64 };
@@ -545,10 +542,10 @@ static const char *check_calls(timed_entry *entry, int input)
     return NULL;
 }
 
-/* Poison leaves its lines in the caches, waiting to be written back. Where one call takes a whole
- * repetition, as in DRAM, it would pay for that: a non-temporal copy took 9 % longer. So hot, one
- * untimed call comes first, and y is poisoned again in so few places that it costs nothing; cold,
- * everything is evicted. */
+/* Poisons y and brings the caches into the state that the timed calls need. Poisoned lines in the caches have to be
+ * written back. If a repetition is one call, as in DRAM, that call pays for it: a non-temporal copy took 9 % longer. So
+ * hot, one untimed call follows, and y is poisoned again in so few places that it costs nothing; cold, the evictor is
+ * read. */
 static void settle(const timed_entry *entry, int input)
 {
     if (group.in_place) {
@@ -556,11 +553,12 @@ static void settle(const timed_entry *entry, int input)
         fill_slots(input);
         return;
     }
-    if (group.evictor || !is_large()) /* else poisoned below */
+    if (group.evictor || !is_large()) /* else y is poisoned only below */
         memset(group.y.data, POISON, group.y.size);
     if (!group.evictor) {
         call_once(entry, &group.tensors[0]);
-        /* A few bytes of every page, of a large tensor of a page in eight: enough to see what is left out. */
+        /* A few bytes in every page (every eighth page of a large tensor) are enough to find elements that the kernel
+         * does not write. */
         char *y = group.y.data;
         const size_t step = is_large() ? 8 * PAGE : PAGE;
         for (size_t at = splitmix64(&group.choice) % (step / PAGE) * PAGE; at < group.y.size;
@@ -581,8 +579,8 @@ static void time_entry(hayai_state *state, void *context)
     running_entry = entry->index;
     worker_reply started = {.kind = REPLY_STARTED, .count = entry->index};
     worker_send(&started);
-    /* From round to round the other one, so that an answer kept from the last call is seen, and for all
-     * entries of a round the same: in DRAM, filling x costs more than a call. */
+    /* The input alternates from round to round, so that an output kept from the last call is found. All entries of a
+     * round have the same one, since in DRAM filling x costs more than a call. */
     int input = (int)((unsigned)group.first + entry->rounds) & 1;
     fill_input(input);
     thread_state own, before;
@@ -654,7 +652,7 @@ void worker_time_entry(const work_order *order)
             return;
         ln_problem problem = group.problem;
         problem.accuracy = order->accuracy;
-        const char *role = entry->kernel->role; /* NULL: of a plugin */
+        const char *role = entry->kernel->role; /* may be NULL for a plugin */
         const char *behind = role && strcmp(role, KERNEL_ROLE_CALL) == 0
                                  ? worker_kernel_behind(plugin_of(order)->library, &problem)
                                  : NULL;

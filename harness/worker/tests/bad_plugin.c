@@ -1,4 +1,4 @@
-/* Plugins that cannot be loaded. BAD_PLUGIN chooses at compile time what is wrong with the plugin. */
+/* Plugins that cannot be loaded. BAD_PLUGIN selects the error at compile time. */
 #include "layernorm_plugin.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 enum {
     ABI = BAD_PLUGIN == 2 ? 99 : LN_PLUGIN_ABI,
-    /* A member more or less under the same number. */
+    /* A member more or less under the same ABI version. */
     TABLE_SIZE = sizeof(ln_plugin_table) + (BAD_PLUGIN == 14 ? sizeof(void *) : 0),
     KERNEL_SIZE = sizeof(ln_kernel) - (BAD_PLUGIN == 15 ? sizeof(void *) : 0),
     OPERATION = BAD_PLUGIN == 17 ? 7 : LN_OPERATION_LAYERNORM,
@@ -22,7 +22,7 @@ enum {
 static void run(const void *state, const ln_tensors *tensors)
 {
     (void)state, (void)tensors;
-    /* 19: prints, and crashes where that is kept; /dev/null is always at 0 */
+    /* 19: prints, and crashes if standard error is not /dev/null, whose position is always 0 */
     if (BAD_PLUGIN == 19 && (fputs("words\n", stderr) < 0 || ftell(stderr) > 0))
         abort();
 }
@@ -42,7 +42,7 @@ LN_API const ln_plugin_table *SYMBOL(void);
 const ln_plugin_table *SYMBOL(void)
 {
     switch (BAD_PLUGIN) {
-    case 3: /* a name that would be markup, or worse, where it is shown */
+    case 3: /* a name that would be markup on a page */
         kernel.name = "<script>alert(1)</script>";
         break;
     case 4: /* the name of one of ours */
@@ -56,7 +56,7 @@ const ln_plugin_table *SYMBOL(void)
     case 11:
         plugin.name = "<img src=x onerror=alert(1)>";
         break;
-    case 18: /* ends at load, and says why */
+    case 18: /* exits at load, with a reason on standard error */
         fputs("first line\nno licence found\n", stderr);
         exit(3);
     default:

@@ -1,5 +1,5 @@
-/* Calls that overlap and share a variable are found on any machine and under any load, also where they use two variables in
- * turn. A kernel that takes a lock passes, and nothing hangs. */
+/* Overlapping calls that share a variable, or two variables in turn, are found on any machine and under any load. A
+ * kernel that takes a lock passes, and nothing hangs. */
 #include "worker/child/internal.h"
 #include "test.h"
 #include <pthread.h>
@@ -10,7 +10,7 @@ static void work(unsigned turns)
         ;
 }
 
-/* A hundredth of the call lies between the writing and the reading of a static variable. */
+/* Writes a static variable and reads it again after a hundredth of the call's time. */
 static bool call_through_static(void *context)
 {
     static void *volatile kept;
@@ -22,7 +22,7 @@ static bool call_through_static(void *context)
     return fine;
 }
 
-/* Calls take places in turn: it takes three at once for two of them to have the same. */
+/* Uses two static variables in turn, so that only three overlapping calls use the same one twice. */
 static bool call_through_two_places(void *context)
 {
     static void *volatile kept[2];

@@ -1,6 +1,6 @@
 /* Runs a command under a filter that refuses some system calls, as a container's filter does.
  * usage: refuse_calls NAME[,NAME...] COMMAND [ARGUMENT...]
- * The exit code is that of the command, or 77 where such a filter cannot be set. */
+ * The exit code is that of the command, or 77 if such a filter cannot be set. */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>

@@ -1,6 +1,6 @@
 #!/bin/bash
-# A system call that the system refuses is never a kernel's fault: the check goes without it, or is
-# missing with a reason, or the run ends with a line that says what was refused.
+# A refused system call is never reported as a kernel's fault: the check works without it, or is missing with a reason,
+# or the run ends with a message that names what was refused.
 # usage: refused_test.sh LNBENCH REFUSE_CALLS PLUGIN
 set -u
 lnbench=$1 refuse=$2 plugin=$3

@@ -1,6 +1,6 @@
-/* The kernel of this plugin is right on the first thread of the process and wrong on every other thread. OWN_THREADS says
- * what the plugin declares: 0: nothing; 1: that it has threads of its own; 2: that it has one thread only. With 3 the
- * kernel is right, uses OpenMP's threads, and declares nothing. */
+/* A plugin whose kernel is right on the first thread of the process and wrong on every other one. OWN_THREADS selects
+ * the plugin's declaration. 0: none; 1: it has threads of its own; 2: it has one thread only; 3: none, but here the
+ * kernel is right and uses OpenMP's threads. */
 #include "layernorm_plugin.h"
 #include <math.h>
 #include <unistd.h>
