@@ -587,7 +587,7 @@ static bool is_worse(const lnjudge_case *held, const case_verdict *verdict, doub
     return row_ulp > lnjudge_metric(held, "row_ulp_max");
 }
 
-/* `words` describes the problem ("4x257, rows off centre"); it is empty if the block's shape is enough. */
+/* `words` describes the problem ("4x257, rows far from zero"); it is empty if the block's shape is enough. */
 static void note_verdict(kernel_session *session, const char *input, const char *words,
                          const case_judgement *judgement)
 {

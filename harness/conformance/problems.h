@@ -132,7 +132,7 @@ uint64_t combination_draw(const combination *of, uint64_t what);
 call_layout combination_layout(const combination *of, ln_type storage, ln_type param);
 /* A bit for each factor that is not at its default. */
 uint64_t combination_factors(const combination *of);
-/* "rows off centre, residual, 2 threads at once": the levels of these factors that are not the defaults. */
+/* "rows far from zero, residual, 2 threads at once": the levels of these factors that are not the defaults. */
 const char *combination_describe(const combination *of, uint64_t factors, char *text, size_t size);
 
 /* Levels of FACTOR_CONTENTS and FACTOR_PARAMETER. */

@@ -274,7 +274,7 @@ static const unsigned char *unpack(arena *memory, const byte_range *file, const 
 {
     enum { STEP = 1 << 30 };
     if (entry->unpacked / DEFLATE_MOST > entry->packed)
-        die_damaged(file, "its packed bytes are not as many as it says");
+        die_damaged(file, "its packed size differs from its header");
     unsigned char *to = arena_new(memory, unsigned char, entry->unpacked + 1);
     z_stream unpacker = {.next_in = (unsigned char *)packed, .next_out = to};
     if (inflateInit2(&unpacker, -MAX_WBITS) != Z_OK)
@@ -288,7 +288,7 @@ static const unsigned char *unpack(arena *memory, const byte_range *file, const 
         status = inflate(&unpacker, Z_NO_FLUSH);
     }
     if (status != Z_STREAM_END || unpacker.total_out != entry->unpacked)
-        die_damaged(file, "its packed bytes are not as many as it says");
+        die_damaged(file, "its packed size differs from its header");
     inflateEnd(&unpacker);
     return to;
 }

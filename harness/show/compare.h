@@ -186,8 +186,8 @@ const char *pair_name(arena *memory, const case_key *key);
 
 /* SQL: the machine of a row of runs; runs with equal machines can be compared. */
 #define MACHINE_SQL                                                                                \
-    "(SELECT group_concat(value, ', ') FROM (SELECT fact.value || ' ' || "                         \
-    "substr(coalesce(facts.value, 'unknown'), 1, 64) AS value FROM "                               \
+    "(SELECT group_concat(value, ' | ') FROM (SELECT substr(coalesce(facts.value, 'unknown'), 1, " \
+    "64) AS value FROM "                                                                           \
     "json_each('[\"architecture\", \"cpu_model\", \"l1d_bytes\", \"l2_bytes\", \"l3_bytes\", "     \
     "\"cores\", "                                                                                  \
     "\"hypervisor\"]') AS fact LEFT JOIN facts ON run = runs.id AND name = fact.value ORDER BY "   \

@@ -44,7 +44,7 @@ static void check_rows(const char *path)
         die(EXIT_CODE_ENVIRONMENT, "%s: holds no run yet", path);
     sqlite3_stmt *dangling = store_prepare(file, "PRAGMA foreign_key_check");
     if (store_next(file, dangling))
-        die(EXIT_CODE_ENVIRONMENT, "%s: has rows without a run: get the file again", path);
+        die(EXIT_CODE_ENVIRONMENT, "%s: has records without a run: get the file again", path);
     sqlite3_finalize(dangling);
     store_close(file);
 }

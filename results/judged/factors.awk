@@ -6,8 +6,8 @@ BEGIN {
     factors = split("residual, sum;in place;mean, rstd;convention;strides;place of a buffer;gamma, beta;content of rows;rows;calls, threads", name, ";")
     pattern[1] = "residual|sum"; pattern[2] = "in (x|residual)'s place"; pattern[3] = "^(mean|rstd|rrms)$"
     pattern[4] = "=|eps@|eps|^(weight|root|cast)"
-    pattern[5] = "rows .*apart"; pattern[6] = "flush|an element"; pattern[7] = "gamma|beta"
-    pattern[8] = "NaN|infinity|tiny|huge|variance|off centre"; pattern[9] = "[0-9].* rows|one row|rows or more"
+    pattern[5] = "rows .*apart|gaps"; pattern[6] = "flush|an element|line's start|end of a page"; pattern[7] = "gamma|beta"
+    pattern[8] = "NaN|infinity|tiny|huge|variance|off centre|far from zero"; pattern[9] = "[0-9].* rows|one row|rows or more"
     pattern[10] = "thread|turn|prepared|places|process|fork|half the rows"
     order = split("5 6 2 10 7 4 3 8 1 9", first, " ") # the first pattern that fits a factor's words is its column
 }

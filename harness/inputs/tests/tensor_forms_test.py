@@ -220,13 +220,13 @@ def harm():
     archive("too long", "truncated or damaged", lambda w: put(w, directory(w) + 20, "<I", 1 << 20), one)
     archive("a directory outside", "truncated or damaged", lambda w: put(w, len(w) - 6, "<I", 1 << 30), one)
     archive("more entries", "truncated or damaged", lambda w: put(w, len(w) - 12, "<H", 9), one)
-    archive("more than deflate can", "packed bytes are not as many", lambda w: put(w, directory(w) + 24, "<I", 1 << 31), one,
+    archive("more than deflate can", "packed size differs from its header", lambda w: put(w, directory(w) + 24, "<I", 1 << 31), one,
             zipfile.ZIP_DEFLATED)
-    archive("one byte more", "packed bytes are not as many", lambda w: put(put(w, directory(w) + 16, "<I", zlib.crc32(npy(x))),
+    archive("one byte more", "packed size differs from its header", lambda w: put(put(w, directory(w) + 16, "<I", zlib.crc32(npy(x))),
                                                               directory(w) + 24, "<I", 152), one, zipfile.ZIP_DEFLATED, b"1")
     archive("a long comment", "truncated or damaged", lambda w: put(w, directory(w) + 32, "<H", 0xffff), one)
     archive("more behind", "does not end as a zip", lambda w: w + b"more", one)
-    archive("unpacks to more", "packed bytes are not as many", lambda w: put(w, directory(w) + 24, "<I", 148), one, zipfile.ZIP_DEFLATED)
+    archive("unpacks to more", "packed size differs from its header", lambda w: put(w, directory(w) + 24, "<I", 148), one, zipfile.ZIP_DEFLATED)
 
     def headed(label, wanted, header, tensors=None):
         write("h.safetensors", safetensors(tensors or {"x": ("F32", x), "y": ("F32", x)}, header))

@@ -228,7 +228,7 @@ bad 'no such table'
 alter "UPDATE runs SET origin = 'o'" "UPDATE judgements SET verdict = 'splendid'"
 refused "bad.db.*"'CHECK constraint failed' import bad.db --db a.db
 alter "UPDATE runs SET origin = 'o'" "UPDATE cases SET cell = 99 WHERE id = 1"
-refused "bad.db.*"'has rows without a run' import bad.db --db a.db
+refused "bad.db.*"'has records without a run' import bad.db --db a.db
 last=9223372036854775807 # the largest that there is: numbers of the next import would be larger
 alter "UPDATE runs SET origin = 'o'" "UPDATE cells SET id = $last WHERE id = 1" "UPDATE cases SET cell = $last WHERE cell = 1"
 refused "bad.db: its runs cannot be imported" import bad.db --db a.db
