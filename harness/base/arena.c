@@ -1,4 +1,4 @@
-/* Blocks of memory, each twice as large as the one before it. */
+/* Implements arenas as lists of blocks, each twice as large as the one before it. */
 #include "base/arena.h"
 #include "base/die.h"
 #include "base/text.h"
@@ -12,7 +12,7 @@
 typedef struct arena_block {
     struct arena_block *next;
     size_t size, used;
-    _Alignas(max_align_t) char bytes[]; /* those that are not used are zero */
+    _Alignas(max_align_t) char bytes[]; /* unused bytes are zero */
 } arena_block;
 
 void (*out_of_memory)(size_t bytes);
@@ -53,7 +53,7 @@ void *arena_take(arena *memory, size_t count, size_t size)
     bytes = (bytes + step - 1) / step * step;
     arena_block *block = memory->blocks;
     if (!block || block->size - block->used < bytes) {
-        /* A block has twice the size of the one before it, up to 8 MiB, or what is needed. */
+        /* A block is twice as large as the one before it, up to 8 MiB, or as large as needed. */
         size_t room = !block ? 4096 : block->size < (4 << 20) ? 2 * block->size : 8 << 20;
         block = add_block(memory, room < bytes ? bytes : room);
     }

@@ -5,7 +5,7 @@
  *     char *path = arena_format(&memory, "%s/%s.svg", folder, stem);
  *     arena_free(&memory);
  *
- * Each thread needs an arena of its own. */
+ * Each thread needs its own arena. */
 #ifndef LNBENCH_ARENA_H
 #define LNBENCH_ARENA_H
 
@@ -19,7 +19,7 @@ typedef struct arena {
 } arena;
 
 #define arena_new(memory, type, count) ((type *)arena_take(memory, count, sizeof(type)))
-/* The memory is zeroed, and aligned for any type. */
+/* Returns zeroed memory that is aligned for any type. */
 void *arena_take(arena *memory, size_t count, size_t size) __attribute__((alloc_size(2, 3)));
 /* Reserves one block of `bytes` if less room is left, for allocations that are about to come. */
 void arena_expect(arena *memory, size_t bytes);
@@ -27,7 +27,7 @@ char *arena_format(arena *memory, const char *format, ...) __attribute__((format
 
 /* Empties the arena, but keeps one block for the next allocations. */
 void arena_reset(arena *memory);
-/* Frees everything. The arena is empty, and may be used again. */
+/* Frees everything. The arena is empty and can be used again. */
 void arena_free(arena *memory);
 
 /* Called with the number of bytes that could not be allocated; it must not return. NULL: memory_is_out() prints a
@@ -49,7 +49,7 @@ static inline void *allocate(size_t size)
     return place;
 }
 
-/* The memory is zeroed. */
+/* Returns zeroed memory. */
 static inline void *allocate_zeroed(size_t count, size_t size)
 {
     void *place = calloc(count, size);
@@ -58,7 +58,7 @@ static inline void *allocate_zeroed(size_t count, size_t size)
     return place;
 }
 
-/* `size` must not be 0. */
+/* Resizes memory; `size` must not be 0. */
 static inline void *reallocate(void *old, size_t size)
 {
     void *place = realloc(old, size);
@@ -72,7 +72,7 @@ static inline void *allocate_copy(const void *bytes, size_t size)
     return memcpy(allocate(size), bytes, size);
 }
 
-/* Makes room for one more element behind `count` elements; the list must grow only by this function. */
+/* Makes room for one more element after `count` elements; the list must grow only by this function. */
 static inline void *allocate_room(void *list, size_t count, size_t size)
 {
     return (count & (count - 1)) == 0 ? reallocate(list, (count ? 2 * count : 1) * size) : list;

@@ -1,4 +1,4 @@
-/* Cycles and instructions of one thread by perf_event_open(2). */
+/* Counts cycles and instructions of one thread by perf_event_open(2). */
 #include "base/clock.h"
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -50,12 +50,12 @@ void counters_close(const int counters[COUNTS])
 
 void counters_read(const int counters[COUNTS], double counted[COUNTS])
 {
-    /* As read_format has it: how many, time enabled, time running, then the counts. */
+    /* The format of read_format: number of counters, time enabled, time running, then the counts. */
     uint64_t group[3 + COUNTS];
     int fine = counters[COUNT_CYCLES] >= 0 &&
                read(counters[COUNT_CYCLES], group, sizeof group) == (ssize_t)sizeof group &&
                group[0] == COUNTS && group[2] > 0;
-    /* Where counters are shared, they ran for a part of the time. */
+    /* Shared counters ran for a part of the time only, so their counts are scaled. */
     for (int i = 0; i < COUNTS; i++)
         counted[i] =
             fine ? (double)group[3 + i] * (double)group[1] / (double)group[2] : (double)NAN;

@@ -1,10 +1,10 @@
-/* Seconds; and cycles and instructions, as the CPU counts them for one thread in user mode (perf_event_open(2)):
- * unlike times they hardly change when something else runs.
+/* Seconds, and cycles and instructions that the CPU counts for one thread in user mode (perf_event_open(2)): unlike
+ * times they hardly change when other programs run.
  *
  *     double begun = seconds_now();
  *     call();
  *     double took = seconds_now() - begun;
- */
+ * */
 #ifndef LNBENCH_CLOCK_H
 #define LNBENCH_CLOCK_H
 
@@ -13,14 +13,14 @@
 
 enum { COUNT_CYCLES, COUNT_INSTRUCTIONS, COUNTS };
 
-/* Begins to count for the calling thread. False: there are no counters, and `why` says why. */
+/* Begins to count for the calling thread. Returns false, with the reason in `why`, if there are no counters. */
 _Bool counters_open(int counters[COUNTS], char *why, size_t size);
 void counters_close(const int counters[COUNTS]);
 
-/* The counts so far; NaN for a counter that cannot be read. */
+/* Reads the counts so far; NaN for a counter that cannot be read. */
 void counters_read(const int counters[COUNTS], double counted[COUNTS]);
 
-/* Wall-clock time that never goes back. */
+/* Wall-clock time that never decreases. */
 
 static inline double seconds_of(clockid_t clock)
 {
@@ -29,7 +29,7 @@ static inline double seconds_of(clockid_t clock)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* Seconds since an unspecified moment. */
+/* Returns the seconds since an unspecified moment. */
 static inline double seconds_now(void)
 {
     return seconds_of(CLOCK_MONOTONIC);

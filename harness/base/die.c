@@ -1,4 +1,4 @@
-/* The end of the program: one line, an exit code, and nothing that allocates memory on the way. */
+/* Ends the program with one line and an exit code, without allocating memory. */
 #include "base/die.h"
 #include "base/text.h"
 #include <errno.h>
@@ -28,7 +28,7 @@ bool(fail)(error *err, exit_code code, const char *format, ...)
     return false;
 }
 
-/* Whether writing failed because nobody reads any more (| head): no news to anyone. */
+/* Returns whether writing failed because the reader closed the pipe (| head), which is not reported. */
 static bool reader_is_gone(void)
 {
     struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
@@ -37,7 +37,7 @@ static bool reader_is_gone(void)
 
 const char *die_note = "";
 
-/* Not by stdio, which allocates. Names and values in the line may come from files and plugins. */
+/* Prints without stdio, which allocates. Names and values in the line may come from files and plugins. */
 static void print_line(const char *format, va_list arguments)
 {
     static const char name[] = "lnbench: ";
@@ -63,15 +63,14 @@ int finish_output(exit_code code)
     int why = errno ? errno : EIO;
     if (why == EPIPE || reader_is_gone())
         return PIPE_CLOSED;
-    /* After 2 comes 7, before every other code. */
+    /* Only code 2 takes precedence over 7. */
     if (code == EXIT_CODE_USAGE || code == EXIT_CODE_ENVIRONMENT)
         return (int)code;
     fprintf(stderr, "lnbench: standard output: cannot write: %s%s\n", strerror(why), die_note);
     return EXIT_CODE_ENVIRONMENT;
 }
 
-/* Returns in the first thread only. The same thread comes here again if something fails while the
- * program ends. */
+/* Returns only in the first thread that ends the program, and again in that thread if something fails while it ends. */
 static void begin_to_end(exit_code code)
 {
     static _Atomic pid_t ending;

@@ -22,7 +22,7 @@ typedef enum exit_code {
     EXIT_CODE_INCONCLUSIVE = 3,
     EXIT_CODE_NOT_COMPARABLE = 4,
     EXIT_CODE_ACCURACY = 5,      /* an accuracy failure, or no kernel within the budget */
-    EXIT_CODE_KERNEL_FAILED = 6, /* it crashed, hung or broke its contract */
+    EXIT_CODE_KERNEL_FAILED = 6, /* a kernel crashed, hung or broke its contract */
     EXIT_CODE_ENVIRONMENT = 7,   /* files, database, memory, missing programs */
     EXIT_CODE_INTERRUPTED = 130,
 } exit_code;
@@ -53,19 +53,19 @@ bool fail(error *err, exit_code code, const char *format, ...)
  * and removes unfinished files and temporary folders. Any thread may call die(). If several do, the
  * first one ends the program, and the others wait. */
 
-/* The place to which die() jumps in this thread instead of calling exit(). Allocations until then are not freed. */
+/* The place to which die() jumps in this thread instead of calling exit(). Memory allocated until then is not freed. */
 typedef struct die_catcher {
     jmp_buf place;
     error error;
 } die_catcher;
 extern _Thread_local die_catcher *die_caught_by;
 
-/* Prints "lnbench: ...", made printable (base/text.h), unless the reader of standard output went away
- * (| head). Then exits with the code of finish_output(). Allocates no memory. */
+/* Prints "lnbench: ...", made printable (base/text.h), unless the reader of standard output closed the pipe (| head).
+ * Then exits with the code of finish_output(). Allocates no memory. */
 _Noreturn void die(exit_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* die() appends this to its line, for example "; the same command with --resume goes on". */
 extern const char *die_note;
-/* die() with exit code 7 and "out of memory (N bytes more)"; main() sets it as out_of_memory (base/arena.h). */
+/* Calls die() with code 7 and "out of memory (N bytes more)"; main() sets it as out_of_memory (base/arena.h). */
 _Noreturn void die_of_memory(size_t bytes);
 
 /* Flushes standard output and returns the exit code of the program: `code`; 7, with a line, if standard

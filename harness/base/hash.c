@@ -1,4 +1,4 @@
-/* The hash of a file, and an open-addressed set of hashes. */
+/* Hashes files, and implements an open-addressed set of hashes. */
 #include "base/hash.h"
 #include "base/arena.h"
 #include <stdio.h>
@@ -9,7 +9,7 @@ enum { BLOCK = 1 << 20 };
 bool hash_file(const char *path, uint64_t *hash)
 {
     FILE *file = fopen(path, "rb");
-    char *block = allocate(BLOCK); /* large, so that a library takes few reads */
+    char *block = allocate(BLOCK); /* large, so that a library needs few reads */
     *hash = HASH_START;
     for (size_t got; file && (got = fread(block, 1, BLOCK, file)) > 0;)
         *hash = hash_bytes(*hash, block, got);
@@ -33,7 +33,7 @@ bool hash_set_add(hash_set *set, uint64_t hash)
         free(set->slots);
         *set = larger;
     }
-    /* The last bits of a hash of few bytes differ little. */
+    /* Hashes of few bytes differ little in their last bits, so they are mixed. */
     size_t slot = mix_bits(hash) & (set->room - 1);
     while (set->slots[slot] && set->slots[slot] != hash)
         slot = (slot + 1) & (set->room - 1);

@@ -20,7 +20,7 @@ static inline uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
     return hash;
 }
 
-/* The hash of a file's contents. False, and 0, if the file cannot be read. */
+/* Hashes a file's contents. Returns false, with a hash of 0, if the file cannot be read. */
 bool hash_file(const char *path, uint64_t *hash);
 
 /* A set of hashes.
@@ -35,11 +35,11 @@ typedef struct hash_set {
     size_t room, count;
 } hash_set;
 
-/* True: it was not there yet. */
+/* Adds a hash. Returns true if the set did not have it. */
 bool hash_set_add(hash_set *set, uint64_t hash);
 void hash_set_free(hash_set *set);
 
-/* Two generators of random numbers: a stream, and one that makes any number directly. */
+/* Two generators of random numbers: a stream, and one that computes any element directly. */
 
 static inline uint64_t mix_bits(uint64_t z)
 {
@@ -48,15 +48,15 @@ static inline uint64_t mix_bits(uint64_t z)
     return z ^ z >> 31;
 }
 
-/* splitmix64 (Steele, Lea, Flood, OOPSLA 2014): the next number of a stream. */
+/* Returns the next number of a stream by splitmix64 (Steele, Lea, Flood, OOPSLA 2014). */
 static inline uint64_t splitmix64(uint64_t *state)
 {
     return mix_bits(*state += 0x9e3779b97f4a7c15u);
 }
 
-/* Philox4x32-10 after J. Salmon, M. Moraes, R. Dror, D. Shaw, "Parallel random numbers: as easy as 1, 2, 3",
- * SC 2011: ten rounds of two 32x32 -> 64 multiplications; for each key a bijection of the counter. It makes four
- * words from a key and a counter, so that any element can be made without the ones before it. */
+/* Computes four random words from a key and a counter, so that any element can be computed without those before it.
+ * Philox4x32-10 after J. Salmon, M. Moraes, R. Dror, D. Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011:
+ * ten rounds of two 32x32 -> 64 multiplications; for each key a bijection of the counter. */
 static inline void philox4x32(uint64_t key, uint64_t counter_low, uint64_t counter_high,
                               uint32_t words[4])
 {

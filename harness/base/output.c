@@ -1,4 +1,4 @@
-/* What a command prints besides its table: lines, notes, JSON, colours, and the progress bar. */
+/* Prints everything of a command except its table: lines, notes, JSON, colours, and the progress bar. */
 #include "base/output.h"
 #include "base/text.h"
 #include <math.h>
@@ -19,7 +19,7 @@ void output_choose(output_file *output, const char *given)
 {
     const char *const *names = output_format_names;
     size_t format = word_chosen("format", given ? given : "json", names, OUTPUT_FORMATS_OF_ALL);
-    /* --json beside another --format, in whichever order */
+    /* --json together with another --format, in any order */
     if (output->chosen && (output_format)format != output->format &&
         (!given || output->format == OUTPUT_JSON))
         die(EXIT_CODE_USAGE, "--json and --format %s exclude each other: --json is --format json",
@@ -68,7 +68,7 @@ void output_text(const output_file *output, const char *format, ...)
     va_end(arguments);
 }
 
-/* One line; `room` at least 3, so that something stands behind the indent. */
+/* Prints one line, wrapped; `room` must be at least 3, so that text fits after the indent. */
 static void print_wrapped(const output_file *output, const char *line, size_t length, size_t room)
 {
     for (size_t indent = 0; length > 0; indent = 2) {
@@ -76,7 +76,7 @@ static void print_wrapped(const output_file *output, const char *line, size_t le
         if (length + indent > room) {
             for (part = room - indent; part > 0 && line[part] != ' '; part--)
                 ;
-            part = part ? part : strcspn(line, " \n"); /* a path stays whole */
+            part = part ? part : strcspn(line, " \n"); /* a path is not broken */
         }
         output_line(output, "%*s%.*s", (int)indent, "", (int)part, line);
         blanks = strspn(line + part, " ");
@@ -137,7 +137,7 @@ void output_note(const char *format, ...)
 
 void output_json(const output_file *output, json_t *json)
 {
-    /* In ASCII, so that no character can be an order to a terminal. */
+    /* ASCII, so that no character can be a control sequence of a terminal. */
     char *text = json_dumps(json, JSON_INDENT(1) | JSON_ENSURE_ASCII);
     if (fprintf(output->file, "%s\n", text) < 0)
         die(EXIT_CODE_ENVIRONMENT, "standard output: cannot write JSON");
@@ -145,8 +145,8 @@ void output_json(const output_file *output, json_t *json)
     json_decref(json);
 }
 
-/* Columns of the terminal that the file is, by COLUMNS where it is set to a number from 1, else as the
- * terminal says; at least 20, in which any table can be read. 0: no terminal, or it does not say. */
+/* Returns the columns of the terminal: COLUMNS if it is set to a number from 1 on, else the terminal's size; at least
+ * 20, in which any table can be read. 0: the file is no terminal, or its size is not known. */
 static size_t terminal_width(FILE *file)
 {
     enum { LEAST = 20, MOST_DIGITS = 5 };
@@ -164,7 +164,7 @@ static size_t terminal_width(FILE *file)
 
 output_file output_standard(void)
 {
-    /* No colour where NO_COLOR is set to anything (no-color.org), or TERM is "dumb". */
+    /* No colour if NO_COLOR is set to any text (no-color.org), or if TERM is "dumb". */
     const char *refused = getenv("NO_COLOR"), *terminal = getenv("TERM");
     bool colour = isatty(STDOUT_FILENO) && !(refused && *refused) &&
                   !(terminal && strcmp(terminal, "dumb") == 0);
@@ -172,7 +172,7 @@ output_file output_standard(void)
 }
 
 enum { BAR_WIDTH = 24 };
-static const double line_seconds = 10; /* between two lines where there is no terminal */
+static const double line_seconds = 10; /* between two lines without a terminal */
 
 void progress_begin(progress_bar *progress, double total_seconds)
 {
@@ -210,7 +210,7 @@ void progress_step(progress_bar *progress, double seconds, const char *what)
         return;
     progress->drawn = time;
     double share = share_done(progress), seconds_left = progress_left(progress, time);
-    char left[32] = ""; /* when the work takes longer than estimated, the time left is not known */
+    char left[32] = ""; /* if the work takes longer than estimated, the time left is not known */
     if (seconds_left >= 1)
         snprintf(left, sizeof left, ", %.0f s left", seconds_left);
     if (!progress->terminal) {

@@ -50,10 +50,10 @@ output_file output_standard(void);
 /* Sets the format that --format names, or JSON for --json (NULL). Ends the program (2) for an unknown format, and for
  * --json together with another format. */
 void output_choose(output_file *output, const char *given);
-/* Whether the format is TSV or CSV, which have a table for programs and nothing else. */
+/* Returns whether the format is TSV or CSV, which have only a table for programs. */
 bool output_is_data(const output_file *output);
 
-/* Prints a line of prose, or text without a newline; nothing in TSV and CSV. */
+/* Print a line of prose, or text without a newline; print nothing in TSV and CSV. */
 void output_line(const output_file *output, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void output_text(const output_file *output, const char *format, ...)

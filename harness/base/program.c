@@ -1,5 +1,5 @@
-/* Other programs and child processes, files that appear when they are whole, temporary folders: what must be ended or
- * removed when lnbench ends, which tidy_up() does, also within a signal's handler. */
+/* Other programs and child processes, files that appear when they are complete, and temporary folders. tidy_up() ends
+ * or removes them when lnbench ends, also in a signal handler. */
 #include "base/program.h"
 #include "base/arena.h"
 #include "base/die.h"
@@ -50,7 +50,7 @@ bool program_find(const char *name, char *path, size_t size)
     }
 }
 
-/* Where a program, its libraries and its files are found; nothing that changes what it does. */
+/* Makes the environment: variables that locate programs, libraries and files, none that change what a program does. */
 static char **make_environment(void)
 {
     static const char *const kept[] = {"PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "PYTHONPATH"};
@@ -73,10 +73,10 @@ typedef struct new_program {
     const char *path;
     char **environment;
     pid_t parent;
-    int problem; /* errno, where it cannot be started */
+    int problem; /* errno if it cannot be started */
 } new_program;
 
-/* In the child, which has lnbench's memory until then. */
+/* Becomes the program. Runs in the child, which shares lnbench's memory until execve(). */
 static void become(void *context)
 {
     new_program *made = context;
@@ -135,7 +135,7 @@ void program_start(program *started)
     say(started, PROGRAM_FAILED, words);
 }
 
-/* A program shows where it stands, and then says what is wrong. A 0 in it becomes a blank. */
+/* Reads the last line, because programs print progress first and the error last. A 0 byte becomes a blank. */
 void last_line_read(int file, char *last, size_t size)
 {
     char tail[2048];
@@ -159,7 +159,7 @@ program_result program_end(program *started)
     int status;
     if (started->process == 0)
         return started->result;
-    /* It may have ended in time, and only now is looked at. */
+    /* It may have ended in time although it is only checked now. */
     double left = started->begun + seconds_for(started) - seconds_now(), least = 0.1;
     switch (child_wait(started->process, left > least ? left : least, &status)) {
     case CHILD_LATE:
@@ -187,7 +187,7 @@ program_result program_end(program *started)
 
 enum { MOST_CHILDREN = 1024 };
 
-/* Zero: a free place. Read by a signal handler, written under the lock. */
+/* Zero: a free slot. A signal handler reads it; it is written under the lock. */
 static volatile pid_t children[MOST_CHILDREN];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -200,7 +200,7 @@ static void replace(pid_t from, pid_t to)
         }
 }
 
-/* In the child, where handlers would run on this process's memory. */
+/* Resets signals in the child, where handlers would change this process's memory. */
 static void leave_signals(const sigset_t *blocked)
 {
     struct sigaction action;
@@ -213,7 +213,7 @@ static void leave_signals(const sigset_t *blocked)
 pid_t child_execute(void (*become_program)(void *context), void *context)
 {
     sigset_t all, before;
-    interrupt_watch(); /* so that a signal which ends this process ends its children first */
+    interrupt_watch(); /* a signal that ends this process then ends its children first */
     /* If SIGCHLD is ignored, the system frees a child's number before lnbench waits for the child. */
     signal(SIGCHLD, SIG_DFL);
     pthread_mutex_lock(&lock);
@@ -228,7 +228,7 @@ pid_t child_execute(void (*become_program)(void *context), void *context)
     }
     int why = errno;
     if (child > 0) {
-        setpgid(child, child); /* here too: it may be killed before it comes to that */
+        setpgid(child, child); /* also here: it may be killed before it does this itself */
         replace(0, child);
     }
     pthread_mutex_unlock(&lock);
@@ -242,7 +242,8 @@ int child_kill(pid_t child)
     int status = 0;
     kill(-child, SIGKILL);
     kill(child, SIGKILL);
-    /* A signal handler kills what is listed; once waited for, the number may be another process's. */
+    /* A signal handler kills listed children. After waitpid() the number may be another process's, so remove it
+     * first. */
     pthread_mutex_lock(&lock);
     replace(child, 0);
     pthread_mutex_unlock(&lock);
@@ -273,10 +274,10 @@ child_end child_wait(pid_t child, double seconds, int *status)
 
 /* ---- Ctrl-C ---- */
 
-static atomic_int seen, count; /* read by the threads that judge, too */
-static double first;           /* when the first one came */
+static atomic_int seen, count; /* read by judging threads too */
+static double first;           /* time of the first signal */
 
-/* What was stored is kept: SQLite's last transaction is whole, or never was. */
+/* Ends the process at once. Stored results are kept: SQLite's last transaction is complete or rolled back. */
 static void end_now(int number)
 {
     (void)number;
@@ -284,8 +285,8 @@ static void end_now(int number)
     _exit(130);
 }
 
-/* A second one ends the process at once: a user who does not want to wait. What comes together with
- * the first is the same wish (timeout(1) sends its signal to the process and to its group). */
+/* Notes the first signal; a second one ends the process at once. A signal within 0.25 s of the first counts as the
+ * same, since timeout(1) sends one to the process and one to its group. */
 static void on_interrupt(int number)
 {
     const double now = seconds_now();
@@ -304,10 +305,10 @@ void interrupt_watch(void)
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         struct sigaction before;
-        /* nohup ignores SIGHUP, and a shell without job control SIGINT of what it starts with &. */
+        /* nohup ignores SIGHUP, and a shell without job control ignores SIGINT for commands started with &. */
         if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler == SIG_IGN)
             continue;
-        /* Without SA_RESTART, so that a wait for a worker ends. */
+        /* No SA_RESTART, so that a signal ends the wait for a worker. */
         struct sigaction action = {.sa_handler = on_interrupt};
         sigaction(numbers[i], &action, NULL);
     }
@@ -330,13 +331,13 @@ static _Noreturn void write_dies(const char *path)
     die(EXIT_CODE_ENVIRONMENT, "%s: cannot write it: %s", path, strerror(errno));
 }
 
-/* EINVAL, EROFS: a pipe, a device or a file system that has no disk behind it. */
+/* Syncs a file. EINVAL and EROFS mean a pipe, a device or a file system without a disk. */
 static bool sync_open(int descriptor)
 {
     return fsync(descriptor) == 0 || errno == EINVAL || errno == EROFS;
 }
 
-/* Brings a new name to the disk: the folder in which it lies. False: errno says why. */
+/* Syncs the folder of a path, so that a new name is on the disk. Returns false with errno set. */
 static bool sync_folder_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -344,7 +345,7 @@ static bool sync_folder_of(const char *path)
     snprintf(folder, sizeof folder, "%.*s", slash && slash != path ? (int)(slash - path) : 1,
              slash ? path : ".");
     int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    /* A folder that may be written to, but not read, cannot be opened. */
+    /* A folder with write but not read permission cannot be opened. */
     bool fine = descriptor < 0 ? errno == EACCES : sync_open(descriptor);
     int problem = errno;
     if (descriptor >= 0)
@@ -373,7 +374,7 @@ void whole_file_begin(whole_file *file, const char *path)
     } else {
         text_buffer part = {0};
         text_format(&part, "%s.%ld.part", path, (long)getpid());
-        /* Nobody else's file, nor what a link of that name points to. */
+        /* Create a new file; never write to an existing one or through a link. */
         unlink(part.bytes);
         int descriptor =
             open(part.bytes, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
@@ -431,8 +432,8 @@ void write_whole_file(const char *path, const text_buffer *content)
     whole_file_end(&file);
 }
 
-/* Where each part of lnbench may lie: what a variable says, else the first place that exists, relative to the
- * executable or absolute. `needed` says what is missing where none does. */
+/* The places of lnbench's parts: the path in a variable, else the first place that exists, absolute or relative to the
+ * executable. `needed` is the error message if there is none. */
 static const struct {
     const char *variable, *places[2], *needed;
 } own_parts[] = {
@@ -505,10 +506,10 @@ void make_parent_directory(const char *path)
 
 enum { FOLDERS_MOST = 16 };
 
-/* NULL: a free place. Read by a signal's handler. */
+/* NULL: a free slot. A signal handler reads it. */
 static char *volatile folders[FOLDERS_MOST];
 
-/* By system calls alone, since a signal's handler comes here: opendir() would allocate. */
+/* Empties a folder by system calls only: a signal handler may call it, and opendir() would allocate. */
 static void empty_folder(int folder)
 {
     _Alignas(struct dirent64) char entries[4096];

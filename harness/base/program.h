@@ -31,62 +31,61 @@ typedef struct program {
     const char *folder;           /* its working directory; NULL: lnbench's */
     double seconds;               /* its deadline; $LNBENCH_CHILD_SECONDS replaces it */
     program_result result;
-    char words[256]; /* one printable line: its last on standard error, or why it failed */
+    char words[256]; /* one printable line: the last on standard error, or why it failed */
     pid_t process;   /* 0: none is running */
     double begun;    /* seconds_now() */
-    int errors;      /* a file in memory that is its standard error */
+    int errors;      /* an anonymous file that receives its standard error */
 } program;
 
-/* program_end() must follow; it also reports a program that could not be started. */
+/* Starts the program; program_end() must follow, and reports a program that could not be started. */
 void program_start(program *started);
-/* Waits until the program ends, or Ctrl-C. */
+/* Waits until the program ends, or Ctrl-C is pressed. */
 program_result program_end(program *started);
 
-/* The last line of the file that is not empty, made printable; if there is none, *last is unchanged. */
+/* Reads the last non-empty line of the file and makes it printable; if there is none, *last is unchanged. */
 void last_line_read(int file, char *last, size_t size);
 
 /* Finds an executable file on PATH, or by its path, and writes its absolute path. */
 bool program_find(const char *name, char *path, size_t size);
 
-/* Child processes. Each has a process group of its own, so that it ends with all that it started in it,
- * and none outlives its deadline, or the program. Programs of others are started by program.h.
+/* Child processes. Each has its own process group, so that it is ended together with its children, and none outlives
+ * its deadline or lnbench.
  *
  *     pid_t child = child_execute(become_shell, "sleep 3");
  *     if (child > 0 && child_wait(child, 60, &status) == CHILD_ENDED && status == 0) ...
- */
+ * */
 
 typedef enum child_end { CHILD_ENDED, CHILD_LATE, CHILD_INTERRUPTED } child_end;
 
-/* Starts a child that executes a program. become_program() calls execve(), or returns on failure. It may make system
- * calls only, since the child shares this process's memory (vfork), which therefore need not be copied. */
+/* Starts a child that executes a program. become_program() calls execve(), or returns on failure. It may only make
+ * system calls, because the child shares this process's memory (vfork), which therefore need not be copied. */
 pid_t child_execute(void (*become_program)(void *context), void *context);
-/* Waits for the child's end; kills it after the deadline or at Ctrl-C. `status` is that of waitpid(). */
+/* Waits for the child's end; kills it after the deadline or at Ctrl-C. `status` is set by waitpid(). */
 child_end child_wait(pid_t child, double seconds, int *status);
-/* Kills it, with its process group; returns its status. */
+/* Kills the child and its process group; returns its status. */
 int child_kill(pid_t child);
 
 /* From now on Ctrl-C, SIGTERM and SIGHUP are only noted, so that a run can stop cleanly. A second signal, or 1.7 s
- * after the first, the program and its children end at once. Signals that were ignored at the start stay ignored. */
+ * after the first, ends the program and its children at once. Signals that were ignored at the start stay ignored. */
 void interrupt_watch(void);
 bool interrupted(void);
 /* Makes interrupted() false again for final work; a second signal still ends the process. */
 void interrupt_forgive(void);
 
-/* Files that get their name only when they are complete and on the disk; until then they are temporary files beside it.
- * After a crash or a power loss a file is complete, or as it was before.
+/* Files that get their name only when they are complete and on the disk; until then each is a temporary file in the
+ * same folder. After a crash or a power loss a file is complete, or as it was before.
  *
  *     whole_file file;
  *     whole_file_begin(&file, path);
  *     print(file.stream);
  *     whole_file_end(&file);
  *
- * All failures to read, write, make or find files end the program (7).
- */
+ * All failures to read, write, make or find files end the program with code 7. */
 
 typedef struct whole_file {
     const char *path; /* belongs to the caller */
     FILE *stream;
-    char *part; /* the temporary file; NULL: a pipe or device, which is written directly */
+    char *part;              /* the temporary file; NULL: a pipe or device is written directly */
     struct whole_file *next; /* the next open one; a whole_file must not move until its end */
 } whole_file;
 
@@ -99,20 +98,21 @@ void whole_file_drop(whole_file *file);
 void read_whole_file(const char *path, text_buffer *content);
 void write_whole_file(const char *path, const text_buffer *content);
 
-/* The paths of lnbench's own parts, relative to the running executable, so that a build tree and an
- * installation both work. */
+/* The paths of lnbench's own parts, relative to the running executable, so that they work in a build tree and in an
+ * installation. */
 
 typedef enum own_part {
-    OWN_WORKER,  /* $LNBENCH_WORKER, else beside lnbench or in ../libexec/lnbench */
+    OWN_WORKER,  /* $LNBENCH_WORKER, else next to lnbench or in ../libexec/lnbench */
     OWN_LIBRARY, /* $LNBENCH_LIBRARY, else ../lib/liblayernorm.so */
     OWN_PEERS,   /* $LNBENCH_PEERS_DIRECTORY, else ../lib/peers */
     OWN_PLOTS,   /* $LNBENCH_PLOTS, else the source's or installed plots/ */
     OWN_WORST,   /* $LNBENCH_WORST, else the installed or the source's reference/worst */
 } own_part;
-/* Ends the program (7) if a part is missing. False: peers or adversarial rows, which are optional, are missing. */
+/* Finds a part. Returns false if it is missing and optional (peers, adversarial rows); else a missing one is an error
+ * (7). */
 bool own_path(own_part part, char *path, size_t size);
 
-/* mkdir -p. */
+/* Makes a directory and its parents, like mkdir -p. */
 void make_directories(const char *path);
 /* Makes the directory of a file if it is missing. */
 void make_parent_directory(const char *path);

@@ -1,4 +1,4 @@
-/* A relation, and the forms in which the table that people see of it is written. */
+/* Implements relations and prints them in every format. */
 #include "base/relation.h"
 #include "base/arena.h"
 #include <math.h>
@@ -7,12 +7,12 @@
 struct relation {
     relation_column *all;
     size_t all_count;
-    const relation_column **columns; /* those that people see */
+    const relation_column **columns; /* those with a heading */
     size_t column_count;
-    bool *is_right;         /* by `all`: has nothing but numbers: they stand right */
+    bool *is_right;         /* for each column of `all`: it has only numbers and is aligned right */
     relation_value *values; /* row by row; their texts are printable */
-    size_t count, room;     /* room: columns of the terminal; 0: as many as it takes */
-    bool goes_on;           /* TSV and CSV leave the headings out */
+    size_t count, room;     /* room: columns of the terminal; 0: no limit */
+    bool goes_on;           /* TSV and CSV omit the headings */
 };
 
 const char *const text_tone_names[] = {"", "good", "fault", "limit", "soft"};
@@ -100,14 +100,14 @@ relation *relation_create(const relation_column *columns, size_t count)
         if (!columns[i].heading)
             continue;
         char *heading = allocate_copy(columns[i].heading, strlen(columns[i].heading) + 1);
-        text_make_printable(heading, ""); /* some are data, such as the name of a peer */
+        text_make_printable(heading, ""); /* some headings are data, such as the name of a peer */
         made->all[i].heading = heading;
         made->columns[made->column_count++] = &made->all[i];
     }
     return made;
 }
 
-/* Whether a cell reads as a number, perhaps with a unit or an interval behind it, or as the word for a missing one. */
+/* Returns whether a cell is a number, perhaps with a unit or an interval after it, or a word for a missing one. */
 static bool is_number(const char *string)
 {
     static const char *const words[] = {"-", "=", "", "no digit", "fault"};
@@ -119,7 +119,7 @@ static bool is_number(const char *string)
            (*end == '\0' || strcmp(end, " %") == 0 || strncmp(end, " ±", strlen(" ±")) == 0);
 }
 
-/* A figure as its column says. */
+/* Formats a figure as its column requires. */
 static char *figure_text(const relation_column *column, double figure)
 {
     const char *unit = column->unit ? column->unit : "";
@@ -138,14 +138,14 @@ static char *figure_text(const relation_column *column, double figure)
 void relation_add(relation *rows, relation_value value)
 {
     const size_t at = rows->count % rows->all_count;
-    if (!rows->all[at].key) { /* nobody asks for its JSON */
+    if (!rows->all[at].key) { /* the column is not in JSON */
         json_decref(value.json);
         value.json = NULL;
     }
-    /* A column of words that HTML sorts by their figures is one of numbers too. */
+    /* Words that HTML sorts by a figure count as numbers. */
     const bool sorts = value.text && !isnan(value.figure);
     value.text = value.text ? value.text : figure_text(&rows->all[at], value.figure);
-    text_make_printable(value.text, "\t\n\r"); /* what ends a line stays, for TSV */
+    text_make_printable(value.text, "\t\n\r"); /* line ends stay, for TSV */
     rows->is_right[at] =
         (rows->count == at || rows->is_right[at]) && (sorts || is_number(value.text));
     rows->values = allocate_room(rows->values, rows->count, sizeof *rows->values);
@@ -205,7 +205,7 @@ void relation_hide_alike(relation *rows, size_t column)
     relation_hide(rows, column);
 }
 
-/* ---- the table that people see ---- */
+/* ---- the columns with a heading ---- */
 
 static const relation_value *table_at(const relation *table, size_t row, size_t column)
 {
@@ -224,7 +224,7 @@ static bool is_right(const relation *table, size_t column)
 
 /* ---- text ---- */
 
-/* Characters, not bytes: UTF-8 continuation bytes take no column. */
+/* Widths are in characters: UTF-8 continuation bytes take no column. */
 static bool is_first_byte(char byte)
 {
     return ((unsigned char)byte & 0xc0) != 0x80;
@@ -238,9 +238,8 @@ static size_t width_of(const char *string)
     return width;
 }
 
-/* Bytes of the first line of a cell that has `room` columns: up to the last blank or comma that
- * fits, or else the last part of a name, or else as much as fits. *next is where the next line
- * begins. */
+/* Returns the length in bytes of the first line of a cell in `room` columns: up to the last blank or comma that fits,
+ * else up to the last part of a name, else as much as fits. *next: the beginning of the next line. */
 static size_t line_length(const char *string, size_t room, const char **next)
 {
     size_t width = 0, length = 0, good = 0, part = 0;
@@ -270,12 +269,12 @@ static size_t longest_word(const char *string)
     return longest;
 }
 
-/* The widths of the columns, and the least that they can do with; one allocation. */
+/* The widths of the columns and their minima, in one allocation. */
 typedef struct column_layout {
     size_t *width, *least;
 } column_layout;
 
-/* Numbers are never broken; words may be, below a width at which nobody could read them. */
+/* Numbers are never broken. Words are broken, but not below this width, at which they become unreadable. */
 enum { LEAST_WORDS = 14 };
 
 static column_layout columns_measure(const relation *table)
@@ -305,7 +304,7 @@ static size_t columns_sum(const size_t *width, size_t count)
     return sum;
 }
 
-/* Takes from what can spare most until the table fits; false: it can't. */
+/* Shrinks the columns with the most room to spare until the table fits; returns false if it cannot. */
 static bool columns_fit(column_layout *columns, size_t count, size_t room)
 {
     if (columns_sum(columns->least, count) > room)
@@ -324,20 +323,19 @@ static bool columns_fit(column_layout *columns, size_t count, size_t room)
     return true;
 }
 
-/* Cells hold nothing that a terminal obeys but for these, which end a line. */
+/* Adds a cell's bytes. Line ends and tabs are its only control characters, and become "?". */
 static void add_bytes(const char *bytes, size_t length, text_buffer *out)
 {
     for (size_t i = 0; i < length; i++)
         text_add_bytes(out, strchr("\t\n\r", bytes[i]) ? "?" : &bytes[i], 1);
 }
 
-/* Adds one line of each cell of a row; returns whether there is more. `rest` has, a column, what is
- * still to be written. */
+/* Adds one line of each cell of a row; returns whether more follow. `rest` has the unwritten part of each cell. */
 static bool add_line(const relation *table, const size_t *widths, const char **rest,
                      text_buffer *out)
 {
     bool more = false;
-    size_t pending = 0; /* blanks that only come when something follows them */
+    size_t pending = 0; /* blanks that are written only before other text */
     for (size_t column = 0; column < table->column_count; column++) {
         const char *string = rest[column];
         bool right = is_right(table, column);
@@ -359,7 +357,7 @@ static bool add_line(const relation *table, const size_t *widths, const char **r
     return more;
 }
 
-/* "kernel    two_pass_f32_avx2", a line a cell, for terminals too narrow for columns. */
+/* Adds rows as "kernel    two_pass_f32_avx2", one line for each cell, for terminals too narrow for columns. */
 static void add_records(const relation *table, text_buffer *out)
 {
     size_t name_width = 0, room = table->room;
@@ -386,8 +384,8 @@ static void add_records(const relation *table, text_buffer *out)
     }
 }
 
-/* Aligned columns within the room: what does not fit goes on in the next line of its cell, and where not even that
- * helps, each row becomes a list of its cells. */
+/* Adds aligned columns within the room: text that does not fit continues in the next line of its cell; if that is not
+ * enough, each row becomes a list of its cells. */
 static void add_text(const relation *table, text_buffer *out)
 {
     column_layout columns = columns_measure(table);
@@ -449,7 +447,7 @@ static void add_csv(const relation *table, text_buffer *out)
 
 /* ---- HTML, JUnit's XML, and the annotations of GitHub Actions ---- */
 
-/* A table that plots/page.html sorts by the figures: a heading is a button, which can be reached by keyboard. */
+/* Adds a table that plots/page.html can sort by figures. A heading is a button, reachable by keyboard. */
 static void add_html(const relation *table, text_buffer *out)
 {
     text_add(out, "<div class=\"table\" tabindex=\"0\"><table>\n<thead><tr>");
@@ -481,7 +479,7 @@ static void add_html(const relation *table, text_buffer *out)
     text_add(out, "</tbody></table></div>\n");
 }
 
-/* The cell of the column of this heading. */
+/* Returns the cell in the column with this heading. */
 static const char *text_of(const relation *table, size_t row, const char *heading)
 {
     for (size_t column = 0; column < table->column_count; column++)
@@ -524,8 +522,8 @@ static void add_test_case(const relation *table, size_t row, text_buffer *out)
     text_add(out, "  </testcase>\n");
 }
 
-/* The headings of the columns are "classname", "name", "time" (in seconds), "outcome" ("failure", "error", "skipped";
- * "": it passed), "type", "message" and "output". */
+/* Adds a test suite. The headings must be "classname", "name", "time" (in seconds), "outcome" ("failure", "error",
+ * "skipped"; "": passed), "type", "message" and "output". */
 static void add_junit(const relation *table, text_buffer *out)
 {
     double seconds = 0;
@@ -543,7 +541,7 @@ static void add_junit(const relation *table, text_buffer *out)
     text_add(out, "</testsuite>\n</testsuites>\n");
 }
 
-/* Annotations of GitHub Actions, by the headings "level" ("": no annotation), "title" and "message". */
+/* Adds annotations of GitHub Actions. The headings must be "level" ("": no annotation), "title" and "message". */
 static void add_github(const relation *table, text_buffer *out)
 {
     for (size_t row = 0; row < rows_of(table); row++) {
@@ -558,15 +556,15 @@ static void add_github(const relation *table, text_buffer *out)
     }
 }
 
-/* By output_format; NULL: relation_json(). A form more is a word of output_format, its name in output.c, and its
- * printer here. */
+/* Indexed by output_format; NULL: relation_json(). To add a format, add it to output_format, its name to output.c, and
+ * its printer here. */
 static void (*const printers[OUTPUT_FORMAT_COUNT])(const relation *, text_buffer *) = {
     [OUTPUT_TEXT] = add_text, [OUTPUT_MARKDOWN] = add_markdown, [OUTPUT_TSV] = add_tsv,
     [OUTPUT_CSV] = add_csv,   [OUTPUT_JUNIT] = add_junit,       [OUTPUT_GITHUB] = add_github,
     [OUTPUT_HTML] = add_html,
 };
 
-/* ---- what fits ---- */
+/* ---- fitting into the terminal ---- */
 
 void relation_fit(relation *rows, size_t room)
 {
@@ -622,7 +620,7 @@ json_t *relation_json(relation *rows)
     return array;
 }
 
-/* ---- every form ---- */
+/* ---- all formats ---- */
 
 void relation_add_form(const relation *rows, output_format format, size_t room, text_buffer *out)
 {

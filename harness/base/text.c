@@ -1,5 +1,5 @@
-/* Growing strings, numbers in the "C" locale, words and lists of words; and texts from outside, cleaned for the form
- * in which they are printed. */
+/* Growing strings, numbers in the "C" locale, words and lists of words, and the escaping of text from outside for each
+ * format. */
 #include "base/text.h"
 #include "base/arena.h"
 #include <float.h>
@@ -11,7 +11,7 @@
 
 /* ---- numbers ---- */
 
-/* A host may have called setlocale(). glibc has this locale ready: making it never fails. */
+/* Returns the "C" locale, because a host may have called setlocale(). glibc has it ready, so that this cannot fail. */
 static locale_t plain_locale(void)
 {
     return newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -52,7 +52,7 @@ bool number_parse(const char *text, size_t length, double *value)
     memcpy(copy, text, length);
     copy[length] = '\0';
     if (strspn(copy, "0123456789+-.eE") !=
-        length) /* strtod() reads blanks, "nan" and "0x1p3", too */
+        length) /* strtod() also reads blanks, "nan" and "0x1p3" */
         return false;
     double read = number_read(copy, &end);
     if (*end || isinf(read))
@@ -61,9 +61,9 @@ bool number_parse(const char *text, size_t length, double *value)
     return true;
 }
 
-/* Where to begin to look for the fewest digits that read back as the value. A number of at most 15
- * digits is what "%.14e" prints of the double nearest to it, but for zeros at the end; subnormals
- * have less to tell. */
+/* Returns the precision at which to start the search for the fewest digits that read back as the value. A number of at
+ * most 15 digits is what "%.14e" prints for the nearest double, except zeros at the end; subnormals have fewer
+ * digits. */
 static int least_precision(double value)
 {
     char digits[32];
@@ -72,7 +72,7 @@ static int least_precision(double value)
     number_print(digits, sizeof digits, "%.14e", fabs(value));
     if (number_read(digits, NULL) != fabs(value))
         return 16;
-    int last = 15; /* of "d.dddddddddddddd", the place of the last digit that is no zero */
+    int last = 15; /* index of the last digit of "d.dddddddddddddd" that is not zero */
     while (last > 1 && digits[last] == '0')
         last--;
     return last > 1 ? last : 1;
@@ -92,7 +92,7 @@ const char *number_format(double value, char buffer[32])
 
 /* ---- growing strings ---- */
 
-/* Makes room for so many bytes more and a 0 behind them. */
+/* Makes room for `more` bytes and a terminating 0. */
 static void reserve(text_buffer *out, size_t more)
 {
     if (more > SIZE_MAX / 2 - out->length - 1)
@@ -181,7 +181,7 @@ const char *number_short(double value, char buffer[16])
     return buffer;
 }
 
-/* Damerau-Levenshtein distance (optimal string alignment) of words up to 63 bytes. */
+/* Returns the Damerau-Levenshtein distance (optimal string alignment) of words up to 63 bytes. */
 static size_t word_distance(const char *a, const char *b)
 {
     enum { LIMIT = 64 };
@@ -211,7 +211,7 @@ const char *nearest_word(const char *given, const char *const *words, size_t cou
     size_t least = strlen(given) / 2 + 1;
     for (size_t i = 0; i < count; i++) {
         size_t distance = word_distance(given, words[i]);
-        /* A prefix is near however much is left off. */
+        /* A prefix counts as near, however short it is. */
         if (given[0] && strncmp(words[i], given, strlen(given)) == 0)
             distance = distance ? 1 : 0;
         if (distance < least) {
@@ -258,8 +258,8 @@ const char *did_you_mean(const char *given, const char *const *words, size_t cou
     return buffer;
 }
 
-/* 0x80 to 0x9f are control characters too: a terminal may take one for ESC [. The others end a line,
- * or make what follows read backwards. */
+/* Returns whether a character controls a terminal or the layout: C0, C1 (which a terminal may take for ESC [), and
+ * those that end a line or change the direction of text. */
 static bool is_control(uint32_t code)
 {
     static const uint32_t ranges[][2] = {{0, 0x1f},        {0x7f, 0x9f},     {0x61c, 0x61c},
@@ -273,18 +273,18 @@ static bool is_control(uint32_t code)
 typedef enum letter_kind { LETTER_PLAIN, LETTER_CONTROL, LETTER_BAD, LETTER_CUT } letter_kind;
 
 typedef struct text_letter {
-    letter_kind kind; /* cut: by the end of the string */
+    letter_kind kind; /* cut: incomplete at the end of the string */
     size_t length;    /* bytes */
 } text_letter;
 
-/* Of RFC 3629: the shortest form alone, up to U+10FFFF, and no surrogates. */
+/* Checks RFC 3629: the shortest form only, up to U+10FFFF, and no surrogates. */
 static bool is_letter(uint32_t code, size_t length)
 {
     static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
     return code >= least[length - 1] && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
 }
 
-/* The letter at the beginning of a string, which need not be valid UTF-8. */
+/* Returns the character at the beginning of a string, which need not be valid UTF-8. */
 static text_letter text_letter_at(const char *string)
 {
     const unsigned char *at = (const unsigned char *)string;
@@ -293,7 +293,7 @@ static text_letter text_letter_at(const char *string)
     size_t there = 1;
     for (; there < length && (at[there] & 0xc0) == 0x80; there++)
         code = code << 6 | (at[there] & 0x3fu);
-    /* What a cut letter may still become is between the code and the last one. */
+    /* The completions of an incomplete character are between the code and `last`. */
     code <<= 6 * (length - there);
     last = code | ((1u << 6 * (length - there)) - 1);
     if ((length == 1 && code >= 0x80) || at[0] >= 0xf8 || (there < length && at[there]) ||
@@ -370,7 +370,7 @@ void word_list_free(word_list *list)
     *list = (word_list){0};
 }
 
-/* A number that no size_t holds becomes SIZE_MAX, which every caller refuses as too large. */
+/* Reads digits. A number too large for size_t becomes SIZE_MAX, which every caller refuses. */
 static bool parse_size(const char *text, size_t length, size_t *size)
 {
     *size = strtoull(text, NULL, 10);
@@ -392,7 +392,7 @@ void shape_parse(const char *text, size_t *rows, size_t *hidden)
 
 /* ---- cells ---- */
 
-/* What stands for a byte in a form, NULL where it stands for itself. */
+/* Returns the replacement of a byte in a format, or NULL if it needs none. */
 static const char *escape_of(text_form form, const char *at)
 {
     static const char *const entities[] = {"&&amp;", "<&lt;", ">&gt;", "\"&quot;", "'&#39;"};
@@ -402,7 +402,7 @@ static const char *escape_of(text_form form, const char *at)
     case FORM_PAGE:
         escaped[1] = *at;
         if (strchr(form == FORM_PAGE ? "\\`*[]" : "\\`*_{}[]<>#|&@~$", *at) ||
-            (form == FORM_MARKDOWN && strncmp(at, "://", 3) == 0)) /* an address is a link */
+            (form == FORM_MARKDOWN && strncmp(at, "://", 3) == 0)) /* the beginning of a link */
             return escaped;
         return NULL;
     case FORM_MARKDOWN_CODE:
@@ -421,7 +421,7 @@ static const char *escape_of(text_form form, const char *at)
     case FORM_CSV:
         return *at == '"' ? "\"\"" : *at == '\n' ? "\n" : *at == '\t' ? "\t" : NULL;
     case FORM_GNUPLOT:
-        return strchr("\"'\\`", *at) ? "?" : strncmp(at, "]]>", 3) == 0 ? "] " : NULL; /* SVG */
+        return strchr("\"'\\`", *at) ? "?" : strncmp(at, "]]>", 3) == 0 ? "] " : NULL; /* for SVG */
     case FORM_GITHUB:
     case FORM_GITHUB_PROPERTY:
         if (*at == ':' || *at == ',')
@@ -455,8 +455,8 @@ void clean_add(text_buffer *out, text_form form, const char *foreign)
 
 /* ---- formats ---- */
 
-/* Adds the next value as the conversion at `format` says, and returns where that ends. Its stars become the numbers
- * that they stand for; "%-s" is our own text. */
+/* Adds the next value as the conversion at `format` requires, and returns the conversion's end. Replaces its stars by
+ * numbers; "%-s" is our own text. */
 static const char *add_value(text_buffer *out, text_form form, const char *format, va_list *values)
 {
     char words[40], kind;

@@ -31,8 +31,8 @@ void text_add_shell(text_buffer *out, const char *word);
 void text_number(text_buffer *out, double value);
 void text_free(text_buffer *out);
 
-/* The bytes of a string without a character that is cut off at its end; and a copy into `size` bytes that cuts off
- * no character in the middle. */
+/* Returns the length of a string without an incomplete last character; and copies into `size` bytes without cutting a
+ * character. */
 size_t text_whole(const char *string);
 void text_copy(char *to, size_t size, const char *from);
 /* Cleans text from outside in place: bytes that are not UTF-8 become '?', control characters that are not in `kept`
@@ -45,8 +45,8 @@ void text_make_printable(char *line, const char *kept);
  * for the point, or beyond the range of double. */
 bool number_parse(const char *text, size_t length, double *value);
 
-/* The shortest decimal that number_parse() reads back as the same double, or "nan", "inf", "-inf".
- * Returns buffer. */
+/* Writes the shortest decimal that number_parse() reads back as the same double, or "nan", "inf", "-inf". Returns
+ * buffer. */
 const char *number_format(double value, char buffer[32]);
 
 /* strtod(), strtold() and snprintf() in the "C" locale. */
@@ -56,31 +56,30 @@ int number_print(char *to, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 int number_print_list(char *to, size_t size, const char *format, va_list arguments);
 
-/* Three significant digits for people: "0.812", "12.3", "4.7e+04"; "-" for NaN. Writes at most 16
- * bytes. */
+/* Formats three significant digits for people: "0.812", "12.3", "4.7e+04"; "-" for NaN. Writes at most 16 bytes. */
 const char *number_short(double value, char buffer[16]);
 
-/* The "s" of "3 cases". */
+/* Returns the "s" of "3 cases", or "" for 1. */
 static inline const char *plural(size_t count)
 {
     return count == 1 ? "" : "s";
 }
 
-/* Whether a word is in a list, and its index; `count`: it is not there. */
+/* Return whether a word is in a list, and its index, which is `count` if it is not there. */
 #define WORDS(array) (array), sizeof(array) / sizeof *(array)
 bool word_is_in(const char *word, const char *const *words, size_t count);
 size_t word_find(const char *word, const char *const *words, size_t count);
-/* Where the word of an option is among its choices; another one ends the program (2) with a line that lists them. */
+/* Returns the index of an option's word among its choices; another word ends the program (2) with a list of them. */
 size_t word_chosen(const char *option, const char *given, const char *const *words, size_t count);
 
-/* The word nearest to `given` (Damerau-Levenshtein distance); NULL if none is near. */
+/* Returns the word nearest to `given` (Damerau-Levenshtein distance), or NULL if none is near. */
 const char *nearest_word(const char *given, const char *const *words, size_t count);
-/* " (did you mean 'WORD'?)" with the nearest word, or "" if none is near. */
+/* Writes " (did you mean 'WORD'?)" with the nearest word, or "" if none is near. */
 enum { MEANT_LENGTH = 128 };
 const char *did_you_mean(const char *given, const char *const *words, size_t count,
                          char buffer[MEANT_LENGTH]);
 
-/* Lists of words, such as options have, and shapes. */
+/* Lists of words, as in options, and shapes. */
 
 typedef struct word_list {
     const char **words; /* the strings belong to the list or to argv */
@@ -94,14 +93,14 @@ void word_list_free(word_list *list);
 /* Reads "512x768": rows and hidden, both at least 1, whose product fits into memory. */
 void shape_parse(const char *text, size_t *rows, size_t *hidden);
 
-/* Escapes text that comes from outside (a file, a plugin, the environment) for the form in which it is
- * written. This is the one place that knows which characters each form interprets.
+/* Escapes text from outside (a file, a plugin, the environment) for the form in which it is written. Only this code
+ * knows which characters each form interprets.
  *
  *     text_buffer out = {0};
  *     clean_format(&out, FORM_MARKDOWN, "## %s, %.1f GB/s\n", kernel, gbps); // each %s is cleaned
  *
- * In every form, bytes that are no UTF-8 become '?', and control characters (C0, C1, and marks that
- * change the direction of writing) become blanks. A character whose end was cut off is left out. */
+ * In every form, bytes that are not UTF-8 become '?', and control characters (C0, C1, and marks that change the
+ * direction of text) become blanks. An incomplete last character is removed. */
 
 typedef enum text_form {
     FORM_LINE,            /* a line of a terminal */
@@ -109,7 +108,7 @@ typedef enum text_form {
     FORM_MARKDOWN_CODE,   /* text between backticks in a cell of a table */
     FORM_PAGE,            /* a text of the page (show/report.c) */
     FORM_MARKUP,          /* text or an attribute of HTML and XML */
-    FORM_TSV,             /* a cell: \t, \n, \r and \\ for what would end it */
+    FORM_TSV,             /* a cell, with \t, \n, \r and \\ escaped */
     FORM_CSV,             /* a cell as in RFC 4180 */
     FORM_GNUPLOT,         /* a cell of a table that gnuplot reads; "-" for none */
     FORM_GITHUB,          /* the message of a workflow command */
@@ -118,8 +117,8 @@ typedef enum text_form {
 
 void clean_add(text_buffer *out, text_form form, const char *foreign);
 
-/* Like text_format(), with each %s escaped for the form. The format itself is not escaped, nor is "%-s", which is for
- * text in the form. */
+/* Formats like text_format(), with each %s escaped for the form. The format itself is not escaped, nor is "%-s", which
+ * is for text that is already in the form. */
 void clean_format(text_buffer *out, text_form form, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void clean_format_list(text_buffer *out, text_form form, const char *format, va_list arguments);

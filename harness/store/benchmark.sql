@@ -1,7 +1,7 @@
--- Google Benchmark's entries of the run ?1 (docs/user_guide.md and src/json_reporter.cc of version 1.7.1), so that its compare.py and
--- everything that reads its JSON reads ours: a row a repetition, three aggregates of what was timed more than once, and an aggregate
--- "accuracy", without times, of what was judged (tools that compare times pass it over). Keys that are NULL are left out. Repetitions
--- of a process that did not finish do not count. METRICS stands for the columns of accuracies that are published.
+-- Google Benchmark's entries of run ?1 (docs/user_guide.md and src/json_reporter.cc of version 1.7.1), so that its
+-- compare.py and other readers of its JSON read ours: one entry for each repetition, three aggregates for each case
+-- timed more than once, and an aggregate "accuracy" without times for each judged case (tools that compare times skip
+-- it). NULL keys are left out. Unfinished processes do not count. METRICS stands for the published metrics.
 WITH finished AS MATERIALIZED (SELECT process FROM finished_processes WHERE run = ?1),
 own AS MATERIALIZED (
     SELECT cases.id, row_number() OVER (ORDER BY cases.id) - 1 AS family, threads,
@@ -12,7 +12,7 @@ own AS MATERIALIZED (
     FROM cells JOIN cases ON cell = cells.id JOIN inputs ON inputs.id = input_id
     WHERE run = ?1 AND (EXISTS (SELECT 1 FROM judgements WHERE case_id = cases.id)
                         OR EXISTS (SELECT 1 FROM repetitions WHERE case_id = cases.id))),
--- A time is a positive number.
+-- Only positive times count.
 times AS MATERIALIZED (
     SELECT id, process, repetition, place, iterations, real_ns, cpu_ns, number,
            count(*) OVER (PARTITION BY id) AS count,

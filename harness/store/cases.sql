@@ -1,5 +1,5 @@
--- A row a case of the run ?1 that has a result, with every key, figure and speed. METRICS stands for the columns of accuracies that
--- domain/metric_list.c has.
+-- One row for each case of run ?1 with a result: its key, figures and speed. METRICS stands for the columns of
+-- accuracies that domain/metric_list.c has.
 SELECT operation, kernel, convention, inputs.name AS input, rows, hidden, types AS dtype, cache, threads, regime,
        coalesce(verdict, '') AS verdict, coalesce(reason, '') AS reason, has_correct_digits,
        coalesce(detail, '') AS detail, bound_row_ulp, METRICS, time_ns, time_lo_ns, time_hi_ns, gbps, copy_ratio,

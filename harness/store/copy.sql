@@ -1,6 +1,6 @@
--- Runs of the attached database `f` into the store: ids move behind those that there are, and a run of which the
--- store has the origin is left out. TEMP table `came` is there before: id in f, and id here. TEMP table `moved` has the
--- cases likewise (old, own), by which the tables of their results are copied afterwards.
+-- Copies runs of the attached database `f` into the store. Ids are shifted beyond the existing ones; runs whose origin
+-- the store has are left out. TEMP table `came` must exist: id in f and new id. TEMP table `moved` gets the cases (old
+-- id, new id), by which the tables of their results are copied afterwards.
 CREATE TEMP TABLE behind AS SELECT
     (SELECT coalesce(max(id), 0) FROM main.cells) AS cell, (SELECT coalesce(max(id), 0) FROM main.cases) AS one,
     (SELECT coalesce(max(id), 0) FROM main.kernels) AS kernel;

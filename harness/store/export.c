@@ -2,7 +2,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "base/die.h"
-#include "benchmark_sql.h" /* the files of the same names, as bytes */
+#include "benchmark_sql.h" /* the SQL files of the same names, as bytes */
 #include "cases_sql.h"
 #include "domain/case.h"
 #include "domain/machine.h"
@@ -13,7 +13,7 @@
 
 enum { ROWS_AT_ONCE = 1024 };
 
-/* The query with the metrics' columns in place of METRICS. */
+/* Returns the query with the metrics' columns in place of METRICS. The caller frees it. */
 static char *with_metrics(const char *query, bool published)
 {
     const char *at = strstr(query, "METRICS,");
@@ -76,7 +76,7 @@ static void add_csv(result_store *store, int64_t run, text_buffer *out)
 
 /* ---- JSON ---- */
 
-/* Adds the JSON and a line end, and releases it. */
+/* Adds the JSON and a newline, and frees the JSON. */
 static void add_json(text_buffer *out, json_t *json)
 {
     char *bytes = json_dumps(json, JSON_INDENT(2) | JSON_ENSURE_ASCII);
@@ -86,7 +86,7 @@ static void add_json(text_buffer *out, json_t *json)
     json_decref(json);
 }
 
-/* An array of objects, a row each. */
+/* Appends an object for each row to the array. */
 static void add_objects(void *array, const stored_table *part)
 {
     for (size_t row = 0; row < part->rows; row++)
@@ -94,7 +94,7 @@ static void add_objects(void *array, const stored_table *part)
             array, table_object(part, row, part->names[0], part->names[part->columns - 1]));
 }
 
-/* customSmallerIsBetter: {name, unit, value, extra}. An undefined figure is left out. */
+/* Selects customSmallerIsBetter: {name, unit, value, extra}, without undefined figures. */
 static const char smaller_sql[] =
     "WITH named AS (SELECT cases.id, is_copy, time_ns, row_ulp_max, ulp_max, iif(elements > 0, "
     "mismatches, NULL) AS mismatches, "
@@ -122,7 +122,7 @@ static void add_smaller(result_store *store, int64_t run, text_buffer *out)
     add_json(out, array);
 }
 
-/* "size" is in bytes; "num_sharing" 0 is what Google Benchmark writes where it doesn't know. */
+/* "size" is in bytes; a "num_sharing" of 0 means unknown, as in Google Benchmark. */
 static json_t *caches_json(const machine_facts *machine)
 {
     const struct {
@@ -141,7 +141,7 @@ static json_t *caches_json(const machine_facts *machine)
     return array;
 }
 
-/* Our facts come after Google Benchmark's own keys, as custom context does: strings. */
+/* Returns the context: Google Benchmark's keys, then our facts as strings, like a custom context. */
 static json_t *context_json(const stored_run *run, const machine_facts *machine)
 {
     const char *mhz = machine_fact_value(machine, "mhz");
@@ -187,7 +187,7 @@ enum { FORMATS = sizeof formats / sizeof *formats };
 
 const export_format *export_format_named(const char *name)
 {
-    const char *names[FORMATS + 1] = {[FORMATS] = "db"}; /* which commands/export.c makes */
+    const char *names[FORMATS + 1] = {[FORMATS] = "db"}; /* made by commands/export.c */
     for (size_t i = 0; i < FORMATS; i++)
         names[i] = formats[i].name;
     return &formats[word_chosen("format", name, WORDS(names))];

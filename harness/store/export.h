@@ -16,11 +16,11 @@
 #include "base/text.h"
 #include "store/store.h"
 
-/* A new format is a name here, and its function in export.c. */
+/* To add a format, add its name here and its function in export.c. */
 #define EXPORT_FORMATS(one)                                                                        \
     one(json, add_benchmark) one(tsv, add_tsv) one(csv, add_csv) one(smaller, add_smaller)
 
-/* "|json|tsv": all names, to follow "db". */
+/* "|json|tsv": all names, as text after "db". */
 #define EXPORT_NAME(name, ...) "|" #name
 #define EXPORT_NAMES EXPORT_FORMATS(EXPORT_NAME)
 
@@ -29,10 +29,10 @@ typedef struct export_format {
     void (*add)(result_store *store, int64_t run, text_buffer *out);
 } export_format;
 
-/* An unknown name ends the program (2) with a line that lists the formats. */
+/* Returns the format of this name. An unknown name ends the program with code 2 and a line that lists the formats. */
 const export_format *export_format_named(const char *name);
 
-/* The table of cases as OUTPUT_TSV or OUTPUT_CSV: a row for each case with its key, figures and speed. */
+/* Adds the table of cases as OUTPUT_TSV or OUTPUT_CSV: a row for each case with its key, figures and speed. */
 void export_cases(result_store *store, int64_t run, output_format form, text_buffer *out);
 
 #endif

@@ -33,11 +33,11 @@ struct result_store {
     known_statement *statements;
     size_t statement_count;
     sqlite3_stmt *pairs; /* of store_pairs_begin() */
-    /* The case written last: measurements of one case come in a row. */
+    /* The last written case, since successive measurements often belong to the same case. */
     case_key last_key;
     int64_t last_run, last_case; /* 0: none */
-    bool is_new;                 /* the file was not there before */
-    bool is_refused;             /* nothing could be taken into it: closing it removes the file */
+    bool is_new;                 /* the file did not exist before */
+    bool is_refused;             /* nothing was stored in it: closing removes the file */
     bool together;               /* a transaction is open: see store_together() */
 };
 
@@ -45,37 +45,37 @@ struct result_store {
 
 /* Ends the program with a line for an error of SQLite. */
 _Noreturn void store_die(const result_store *store, int status);
-/* The same, unless the status is SQLITE_OK. */
+/* Does the same, unless the status is SQLITE_OK. */
 void store_check(const result_store *store, int status);
-/* For a single use: sqlite3_finalize() it. */
+/* Prepares a statement for a single use. The caller calls sqlite3_finalize(). */
 sqlite3_stmt *store_prepare(const result_store *store, const char *sql);
-/* The statement with its parameters bound, a letter of `types` each: i an int64_t, s a string (NULL is ""), n a string
- * (NULL and "" are NULL), d a double (NaN is stored as NULL). */
+/* Returns the statement with its parameters bound, one letter of `types` each: i an int64_t, s a string (NULL is ""), n
+ * a string (NULL and "" are NULL), d a double (NaN is stored as NULL). */
 sqlite3_stmt *store_bound(result_store *store, const char *sql, const char *types, ...);
-/* The same, and runs it: for a statement without rows, and for the number that a statement returns. */
+/* Bind a statement and run it: store_do() if it has no rows, store_number() to return the number in its first row. */
 #define store_do(store, ...) store_step(store, store_bound(store, __VA_ARGS__))
 #define store_number(store, ...) store_number_of(store, store_bound(store, __VA_ARGS__))
-/* The statement for a case: parameter 1 is the run, 2 to 10 are the key. */
+/* Returns the statement with the run bound to parameter 1 and the key of a case to 2 to 10. */
 sqlite3_stmt *store_keyed(result_store *store, const char *sql, int64_t run, const case_key *key);
-/* Binds more parameters, from `place` on. */
+/* Binds more parameters, starting at number `place`. */
 void store_bind(sqlite3_stmt *statement, int place, const char *types, ...);
 void store_bind_list(sqlite3_stmt *statement, int place, const char *types, va_list values);
 /* Runs a statement without rows. */
 void store_step(const result_store *store, sqlite3_stmt *statement);
-/* Moves to the next row; false: there is none, and the statement is reset. */
+/* Moves to the next row. Returns false if there is none, and resets the statement. */
 bool store_next(const result_store *store, sqlite3_stmt *statement);
-/* The number in the first row; 0 for NULL and for no row. Resets the statement. */
+/* Returns the number in the first row; 0 for NULL and without a row. Resets the statement. */
 int64_t store_number_of(const result_store *store, sqlite3_stmt *statement);
-/* A figure; NaN for NULL, as which undefined ones are stored. */
+/* Returns a figure; NaN for NULL, which undefined figures are stored as. */
 double store_real(sqlite3_stmt *statement, int column);
-/* A text; "" for NULL. */
+/* Returns a text; "" for NULL. */
 const char *store_text(sqlite3_stmt *statement, int column);
 
 /* ---- rows as structs ---- */
 
 typedef enum field_kind {
-    FIELD_TEXT,     /* char[most + 1]; a longer one is cut off */
-    FIELD_NAME,     /* the same; a longer one ends the program, since a cut name may be another's */
+    FIELD_TEXT, /* char[most + 1]; a longer one is cut off */
+    FIELD_NAME, /* the same, but a longer one ends the program, since a cut name may be another's */
     FIELD_UNSIGNED, /* unsigned */
     FIELD_COUNT,    /* size_t or uint64_t */
     FIELD_FLAG,     /* bool */
@@ -83,7 +83,7 @@ typedef enum field_kind {
     FIELD_WORD,     /* an enum from 0 to most by its words; an unknown word ends the program */
 } field_kind;
 
-/* The name of a column, and its place in a struct. */
+/* The name of a column, and the struct member that receives it. */
 typedef struct record_field {
     const char *key;
     field_kind kind;
@@ -91,7 +91,7 @@ typedef struct record_field {
     const char *const *words;
 } record_field;
 
-/* A column `name` for the member `place` of a struct; and one with the name of the member. */
+/* The column `name` for the member `place` of a struct, and a column with the name of the member. */
 #define FIELD_AT(kind, type, name, place)                                                          \
     {                                                                                              \
         name, FIELD_##kind, offsetof(type, place), sizeof(((type *)0)->place) - 1, NULL            \
@@ -119,27 +119,27 @@ typedef struct record_field {
     "(SELECT name FROM inputs WHERE id = input_id) AS input, cache, threads, operation"
 extern const char *const operation_names[OPERATIONS];
 
-/* Reads the columns with these names into the fields; fields without a column are unchanged. */
+/* Reads the columns that have the names of the fields into them; fields without a column stay unchanged. */
 void store_take(const result_store *store, sqlite3_stmt *statement, const record_field *fields,
                 size_t count, void *into);
 /* Reads all rows of a statement into an array of structs, and returns their number. list: the address of a pointer to
- * the array, which the caller free()s; NULL if there are none. */
+ * the array, which the caller frees; NULL if there are no rows. */
 size_t store_list(const result_store *store, sqlite3_stmt *statement, size_t size,
                   const record_field *fields, size_t field_count, void *list);
-/* Binds the fields as parameters, from `place` on. */
+/* Binds the fields as parameters, starting at number `place`. */
 void store_bind_record(sqlite3_stmt *statement, int place, const record_field *fields, size_t count,
                        const void *from);
 
-/* ---- others ---- */
+/* ---- other functions ---- */
 
-/* A transaction, unless one is open already. If the program ends in between, it is undone. */
+/* Begin and finish a transaction, unless one is open already. If the program ends in between, it is rolled back. */
 void store_begin(result_store *store);
 void store_finish(result_store *store);
 /* Stores the verdict of a case. */
 void store_put_judgement(result_store *store, int64_t id, const stored_case *stored);
-/* A URI to attach a file without creating other files beside it; free() it. */
+/* Returns a URI to attach a file without creating other files next to it. The caller frees it. */
 char *store_uri(const char *path);
-/* Adds the functions for scripts. */
+/* Adds the SQL functions for scripts. */
 void store_add_functions(const result_store *store);
 
 #endif

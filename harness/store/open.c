@@ -1,10 +1,10 @@
-/* Opening the store: what kind of file it is, of which format, in which way it can be had, and making the tables of a
- * fresh one. A file may come from a stranger, and one that is refused stays as it was. */
+/* Opens the store: checks what kind of file it is and its format, chooses how to connect, and makes the tables of a new
+ * one. A file may come from a stranger; one that is refused stays unchanged. */
 #include "store/internal.h"
 #include "base/arena.h"
 #include "base/text.h"
 #include "domain/case.h"
-#include "schema_sql.h" /* the files of the same names, as bytes */
+#include "schema_sql.h" /* the SQL files of the same names, as bytes */
 #include "views_sql.h"
 #include <errno.h>
 #include <sys/stat.h>
@@ -14,8 +14,8 @@ enum { STORE_VERSION = 18 };
 
 /* ---- the file ---- */
 
-/* Whether a part of the database is in SQLite's file beside it: its write-ahead log ("-wal"), or what a crash left to
- * be rolled back ("-journal"). SQLite would wait for ever for the other end of a pipe. */
+/* Returns whether a part of the database is in one of SQLite's files next to it: its write-ahead log ("-wal"), or an
+ * unfinished transaction of a crash ("-journal"). Refuses a pipe of that name, on which SQLite would wait for ever. */
 static bool has_beside(const char *path, const char *ending)
 {
     text_buffer name = {0};
@@ -33,8 +33,8 @@ static bool is_used(const char *path)
     return has_beside(path, "-wal") || has_beside(path, "-journal");
 }
 
-/* Says in plain words what SQLite would only call "unable to open database file". A file that is shorter than a page
- * SQLite takes for an empty one, and would write over it; beside a device it would put its journal. False: the file is new. */
+/* Reports in plain words what SQLite only calls "unable to open database file". SQLite would overwrite a file shorter
+ * than a page, and create a journal next to a device. Returns false if the file is new. */
 static bool check_file(const char *path, store_mode mode)
 {
     static const char expected[16] = "SQLite format 3"; /* sqlite.org/fileformat2.html, 1.3.1 */
@@ -84,7 +84,7 @@ char *store_uri(const char *path)
 
 /* ---- the connection ---- */
 
-/* A connection that has statements left is not closed. */
+/* Closes the connection after its statements, which would keep it open. */
 static void disconnect(result_store *store)
 {
     for (size_t i = 0; i < store->statement_count; i++)
@@ -94,8 +94,8 @@ static void disconnect(result_store *store)
     store->database = NULL;
 }
 
-/* SQLite runs what a schema says. Here it runs no views, triggers or virtual tables of the file, and only such
- * functions as compute a value. */
+/* SQLite executes code in a schema. Forbid views, triggers and virtual tables of the file, and all functions that do
+ * more than compute a value. */
 static void configure(sqlite3 *database)
 {
     static const char *kept_modules[] = {"dbstat", "json_each", NULL}; /* our queries read them */
@@ -104,7 +104,7 @@ static void configure(sqlite3 *database)
     } options[] = {
         {SQLITE_DBCONFIG_ENABLE_VIEW, 0},        {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
         {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},     {SQLITE_DBCONFIG_DEFENSIVE, 1},
-        {SQLITE_DBCONFIG_LEGACY_ALTER_TABLE, 1}, /* else ALTER TABLE looks into every view */
+        {SQLITE_DBCONFIG_LEGACY_ALTER_TABLE, 1}, /* without it, ALTER TABLE parses every view */
         {SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1},   /* until the file is known to be ours */
     };
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
@@ -116,8 +116,8 @@ static void configure(sqlite3 *database)
     sqlite3_busy_timeout(database, STORE_BUSY_MS);
 }
 
-/* Connects by the path with these parameters of a URI, and returns what SQLite says. What a page asks of a run is read
- * once: a small cache does. */
+/* Connects to the path with these URI parameters and returns SQLite's status. A page reads most data once, so that a
+ * small cache is enough. */
 static int try_connect(result_store *store, const char *parameters, int flags)
 {
     char *uri = uri_of(store->path, parameters);
@@ -139,10 +139,10 @@ static void connect(result_store *store, const char *parameters, int flags)
 
 /* ---- the format ---- */
 
-/* What a database is. Fresh: an empty one, which becomes ours when it is written. */
+/* The kind of a database. Fresh: an empty one, which becomes a store when it is written. */
 typedef enum database_kind { KIND_FRESH, KIND_STORE, KIND_EXPORTED } database_kind;
 
-/* Ends the program where it is not ours, which must not get our tables, of another format, or empty and to be read. */
+/* Ends the program if the file is another program's, has another format, or is empty and opened for reading. */
 static database_kind find_kind(result_store *store, store_mode mode)
 {
     int64_t version = store_number(store, "PRAGMA user_version", "");
@@ -169,12 +169,12 @@ static database_kind find_kind(result_store *store, store_mode mode)
     return application == STORE_EXPORTED_ID ? KIND_EXPORTED : KIND_STORE;
 }
 
-/* Makes the tables of a fresh one. The hash of an exported file is void when it is written to: it becomes a store. */
+/* Makes the tables of a new store. An exported file becomes a store, since writing makes its hash invalid. */
 static void make_tables(result_store *store)
 {
     char sql[96];
     store_script(store, "BEGIN IMMEDIATE");
-    /* Asked again, now that nobody else can write: somebody may have been faster. */
+    /* Check again, now that no other process can write: another one may have made the tables. */
     if (find_kind(store, STORE_WRITE) == KIND_FRESH) {
         store_script(store, schema_sql);
         store_script(store, views_sql);
@@ -184,8 +184,8 @@ static void make_tables(result_store *store)
     store_script(store, sql);
 }
 
-/* Makes the views of views.sql for this connection. Those of the file are there for other programs: a TEMP view hides
- * the one of the same name. */
+/* Makes the views of views.sql for this connection. The file has them for other programs; a TEMP view hides the file's
+ * view of the same name. */
 static void use_views(const result_store *store)
 {
     static const char made[] = "CREATE VIEW";
@@ -210,16 +210,16 @@ static void open_write(result_store *store)
     const bool is_made = find_kind(store, STORE_WRITE) == KIND_STORE;
     if (rolled_back)
         store_check_sound(store);
-    /* Only now, when the file is known to be ours or empty. */
+    /* Allowed only now that the file is known to be ours or empty. */
     sqlite3_db_config(store->database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
     store_script(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
     if (!is_made)
         make_tables(store);
-    /* Better to learn now than after the first measurement that nothing can be written. */
+    /* Fail now, and not after the first measurement, if the file cannot be written. */
     store_script(store, "BEGIN IMMEDIATE; COMMIT");
 }
 
-/* Media that cannot be written to, and what a crash left to be rolled back, take a second way. */
+/* Opens for reading; read-only media, and a transaction that a crash left to roll back, need a second attempt. */
 static void open_read(result_store *store)
 {
     int status = try_connect(store, "", SQLITE_OPEN_READONLY), kind = status & 0xff;
@@ -243,8 +243,8 @@ result_store *store_open(const char *path, store_mode mode)
     result_store *made = allocate_zeroed(1, sizeof *made);
     made->is_new = !is_there;
     made->path = allocate_copy(path, strlen(path) + 1);
-    /* A file that nobody uses is looked at in a way that leaves nothing beside it, as opening one in write-ahead mode
-     * does. Read so while somebody writes, it may seem damaged. */
+    /* A file that no process uses is checked as immutable, because opening one in write-ahead mode creates files next
+     * to it. If a process begins to write meanwhile, the file may seem damaged, so the result is ignored then. */
     if (stat(path, &about) == 0 && about.st_size > 0 && !is_used(path)) {
         int status = try_connect(made, "?immutable=1", SQLITE_OPEN_READONLY);
         if (!is_used(path)) {
@@ -291,7 +291,7 @@ void store_close(result_store *store)
     if (!store)
         return;
     disconnect(store);
-    if (store->is_refused && !is_used(store->path)) /* by another process */
+    if (store->is_refused && !is_used(store->path)) /* by no other process */
         unlink(store->path);
     free(store->statements);
     free(store->path);

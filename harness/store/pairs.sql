@@ -1,5 +1,5 @@
--- A row for each case of the runs ?1 (base) and ?2 (new) that either has, or was requested to have: its key, its number
--- in both, and what is missing of it in each (missing: 1 its judgement, 2 its time, 3 both). Cases of the new run come first.
+-- One row for each case that run ?1 (base) or ?2 (new) has or requested: its key, its number in both, and its missing
+-- part in each (1 judgement, 2 time, 3 both). Cases of the new run come first.
 WITH both AS (
     SELECT nc.kernel, nc.types, nc.convention, nc.rows, nc.hidden, nc.cache, nc.threads, nc.operation, n.input_id,
            b.id AS base, n.id AS new

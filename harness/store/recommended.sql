@@ -1,9 +1,9 @@
--- Which kernel of a run to call at one place: a row for each kernel of the types, the fastest at the place first.
--- A kernel can be recommended if it can be called (a call of the library or a plugin; where the run has neither,
--- every kernel but another library's), keeps the budget (`within`), and nothing speaks against it (`doubt`).
--- ?1 run, ?2 operation, ?3 types, ?4 budget in row ULP, ?5 whether the proven bound counts, ?6 kappa, or NULL for
--- every judged row, ?7 convention, ?8 rows, ?9 hidden, ?10 cache, ?11 threads and ?12 input of the place, ?13 type of
--- gamma and beta or '', ?14 names, labels or patterns of kernels as a JSON array, or ''.
+-- The kernel of a run to call at one place: one row for each kernel of the types, the fastest at the place first. A
+-- kernel can be recommended if it can be called (a call of the library or a plugin; if the run has neither, any kernel
+-- but a peer), is within the budget (`within`), and has no `doubt`. ?1 run, ?2 operation, ?3 types, ?4 budget in row
+-- ULP, ?5 whether a proven bound is needed, ?6 kappa, or NULL for all judged rows, ?7 convention, ?8 rows, ?9 hidden,
+-- ?10 cache, ?11 threads and ?12 input of the place, ?13 type of gamma and beta or '', ?14 names, labels or patterns of
+-- kernels as a JSON array, or ''.
 WITH own AS MATERIALIZED (
     SELECT kernel, coalesce(role, '') AS role, reproducible, descriptor ->> '$.param' AS param,
            coalesce(descriptor ->> ('$.dispatched."' || ?8 || 'x' || ?9 || '"'), '') AS dispatched
@@ -18,7 +18,7 @@ here AS MATERIALIZED (
     FROM timed
     WHERE run = ?1 AND operation = ?2 AND types = ?3 AND convention = ?7 AND rows = ?8 AND hidden = ?9
       AND cache = ?10 AND threads = ?11 AND input = ?12 AND NOT is_copy),
--- With a kappa the budget is about normal rows, and rows of 'offset' up to the first that has it.
+-- With a kappa, the budget applies to normal rows and to rows of 'offset' up to the first that has this kappa.
 up_to (kappa) AS MATERIALIZED (
     SELECT min(judged_rows.kappa) FROM judged JOIN judged_rows USING (case_id)
     WHERE ?6 > 0 AND run = ?1 AND types = ?3 AND convention = ?7 AND hidden = ?9 AND input = 'offset'
@@ -42,7 +42,7 @@ counted AS MATERIALIZED (
 sums AS MATERIALIZED (
     SELECT kernel, count(*) AS judged, count(error) AS compared, sum(failed) AS failed,
            sum(type_limited) AS type_limited, sum(checked) AS checked, sum(untimed) AS untimed, max(error) AS error,
-           case_id AS worst -- where error is largest
+           case_id AS worst -- case of the largest error
     FROM counted GROUP BY kernel),
 bounds AS MATERIALIZED (SELECT kernel, max(bound) AS bound FROM counted GROUP BY kernel),
 facts AS MATERIALIZED (
@@ -50,10 +50,10 @@ facts AS MATERIALIZED (
            copy_ratio_hi, processes, coalesce(iif(?6 IS NULL, judged, compared), 0) AS judged, error, worst,
            (role IN ('library', 'plugin') OR NOT EXISTS (SELECT 1 FROM own WHERE role IN ('library', 'plugin')))
                AND role <> 'peer' AS callable,
-           -- Where kernels with parameters of the elements' type were timed, those with others answer another question.
+           -- Kernels with other parameter types count only if none with the elements' type was timed.
            coalesce(param <> ?3, 0) AND EXISTS (SELECT 1 FROM own AS other JOIN timed USING (kernel)
                                                 WHERE run = ?1 AND types = ?3 AND other.param = ?3) AS other_param,
-           coalesce(bound <= ?4 * 1.005, 0) AS proven, -- as it would be printed: 2.0003 is 2
+           coalesce(bound <= ?4 * 1.005, 0) AS proven, -- as printed: 2.0003 is 2
            coalesce(failed = 0 AND type_limited = 0 AND role <> 'peer', 0)
                AND iif(?6 IS NULL, coalesce(error <= ?4, 1), compared > 0 AND (SELECT kappa FROM up_to) > 0 AND error <= ?4)
                AS in_budget,
@@ -74,14 +74,14 @@ best AS MATERIALIZED (SELECT * FROM fit ORDER BY copy_ratio DESC NULLS LAST, tim
 fastest AS MATERIALIZED (
     SELECT * FROM candidates WHERE role <> 'peer' AND NOT other_param AND case_id > 0
     ORDER BY copy_ratio DESC NULLS LAST, time_ns, kernel LIMIT 1),
--- Which of them are as fast as the best, as far as the measurement can tell; the smallest error decides.
+-- Those without a significant difference from the best; the smallest error decides.
 near AS MATERIALIZED (
     SELECT fit.kernel, fit.error, fit.proven FROM fit, best
     WHERE fit.kernel = best.kernel OR fit.time_ns < best.time_ns
        OR (fit.copy_ratio_hi >= best.copy_ratio_lo AND fit.copy_ratio >= 0.9 * best.copy_ratio))
 SELECT own.*, kernel IN (SELECT kernel FROM near) AS near,
        kernel = (SELECT kernel FROM near ORDER BY coalesce(error, 0), NOT proven, kernel LIMIT 1) AS recommended,
-       -- The ratio to the copy and the time contradict each other beyond both intervals.
+       -- Copy ratio and time contradict each other beyond both intervals.
        EXISTS (SELECT 1 FROM fastest WHERE own.role <> 'peer' AND NOT own.other_param AND own.processes > 1
                AND fastest.processes > 1 AND own.time_hi_ns < fastest.time_lo_ns) AS sooner_than_fastest,
        EXISTS (SELECT 1 FROM best JOIN fit ON fit.kernel = own.kernel WHERE fit.processes > 1 AND best.processes > 1

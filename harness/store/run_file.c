@@ -1,6 +1,6 @@
-/* Runs go from one database into another as rows: `lnbench export` writes one into a file of its own, and
- * `lnbench import` takes those of a file, which may be a stranger's. Such a file is packed by xz or not, or stands in a
- * report's page. */
+/* Copies runs from one database into another: `lnbench export` writes one into its own file, and `lnbench import` reads
+ * those of a file, which may come from a stranger. Such a file may be compressed by xz, or be part of a report's
+ * page. */
 #include "store/run_file.h"
 #include "base/arena.h"
 #include "base/program.h"
@@ -14,12 +14,12 @@
 enum {
     SHA256_BYTES = 32,
     HEADER_BYTES = 100,     /* of a database: sqlite.org/fileformat2.html, 1.3 */
-    APPLICATION_ID_AT = 68, /* there, in big-endian order */
+    APPLICATION_ID_AT = 68, /* in this header, in big-endian order */
 };
 
-/* ---- from one database into another ---- */
+/* ---- copying runs between databases ---- */
 
-/* What goes wrong with the rows is the file's fault; what goes wrong with the disk is not. */
+/* Runs SQL on rows of a file. An error in the rows is blamed on the file, one of the disk is not. */
 static void execute(result_store *store, const char *sql, const char *file)
 {
     char *message;
@@ -35,7 +35,7 @@ static void execute(result_store *store, const char *sql, const char *file)
     die(EXIT_CODE_ENVIRONMENT, "%s: its runs cannot be imported: %s", file, message);
 }
 
-/* What a file must be before its runs are taken. */
+/* Checks a file before its runs are copied. */
 static void check_rows(const char *path)
 {
     result_store *file = store_open(path, STORE_READ);
@@ -49,7 +49,7 @@ static void check_rows(const char *path)
     store_close(file);
 }
 
-/* Copies the rows of a table whose first column is case_id. Which others accuracies has, the list of metrics tells. */
+/* Copies the rows of a table whose first column is case_id. Only the columns of our table are copied. */
 static void copy_table(result_store *store, const char *table, const char *file)
 {
     sqlite3_stmt *made = store_bound(
@@ -69,7 +69,7 @@ int64_t store_copy_runs(result_store *store, const char *path, int64_t only, int
     static const char *const tables[] = {"accuracies", "judgements", "repetitions", "timings",
                                          "judged_rows"};
     char sql[512], *uri = store_uri(path);
-    /* Read-only: of a file that nobody uses nothing is made beside it. */
+    /* The URI is read-only and, if no process uses the file, creates no files next to it. */
     store_do(store, "ATTACH ?1 AS f", "s", uri);
     store_begin(store);
     snprintf(sql, sizeof sql,
@@ -94,7 +94,7 @@ int64_t store_copy_runs(result_store *store, const char *path, int64_t only, int
     return count;
 }
 
-/* A run of a database into a file of its own, without the hash behind its pages. */
+/* Copies a run of a database into its own file, without a hash at the end. */
 static void export_run(const char *database, int64_t run, const char *to)
 {
     char mark[96];
@@ -114,11 +114,11 @@ enum { LINE = 96 };
 static const char opening[] = "<script type=\"application/x-xz\" id=\"run\">\n",
                   closing[] = "</script>\n", doctype[] = "<!DOCTYPE html>",
                   letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-/* The last line has a hash of all before it, and is as long whatever the hash. */
+/* The last line has a hash of all bytes before it, and always the same length. */
 #define END_LINE "<!-- all before this line: %016" PRIx64 " -->\n"
 enum { END_LENGTH = sizeof "<!-- all before this line: 0123456789abcdef -->\n" - 1 };
 
-/* In base64 (RFC 4648, section 4), in lines. */
+/* Adds the run as lines of base64 (RFC 4648, section 4). */
 void page_run_add(text_buffer *page, const text_buffer *packed)
 {
     const unsigned char *bytes = (const unsigned char *)packed->bytes;
@@ -148,7 +148,7 @@ bool page_run_is_page(const char *bytes, size_t size)
     return size >= sizeof doctype && memcmp(bytes, doctype, sizeof doctype - 1) == 0;
 }
 
-/* From its first character to the one behind its last. */
+/* Finds the run between its first byte and the one after its last. */
 static bool find_run(const char *bytes, size_t size, size_t *begin, size_t *end)
 {
     const char *at = memmem(bytes, size, opening, sizeof opening - 1);
@@ -166,7 +166,7 @@ static _Noreturn void was_changed(const char *path)
         "%s: was changed after it was made (its hash differs): ask for it again", path);
 }
 
-/* False: something else stands there, which a browser may show. */
+/* Decodes base64 in place. Returns false if other text is there, which a browser may show. */
 static bool decode(char *bytes, size_t begin, size_t end, size_t *size)
 {
     size_t count = 0;
@@ -186,7 +186,7 @@ static bool decode(char *bytes, size_t begin, size_t end, size_t *size)
     return true;
 }
 
-/* Unpacks it from base64 in place, and returns its size. */
+/* Unpacks the run from base64 in place and returns its size. */
 static size_t take_run(const char *path, char *bytes, size_t size)
 {
     size_t begin, end, packed, before = size > END_LENGTH ? size - END_LENGTH : 0;
@@ -303,7 +303,7 @@ static _Noreturn void no_run(const char *path)
     die(EXIT_CODE_ENVIRONMENT, "%s: not a run as 'lnbench export --format db' writes it", path);
 }
 
-/* All of a file, but of a store, which may be large, the beginning alone. */
+/* Reads a whole file, but only the beginning of a store, which may be large. */
 static void read_file(const char *path, text_buffer *bytes)
 {
     FILE *file = fopen(path, "rb");

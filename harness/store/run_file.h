@@ -21,12 +21,12 @@
 /* PACK_FAST takes a tenth of the time of PACK_SMALL; its files are 28 % larger. */
 enum { PACK_NOT = 0, PACK_FAST = 1, PACK_SMALL = 6 };
 
-/* Makes the file of a run of the store `database`, packed with a preset of xz or not at all. */
+/* Makes the file of a run of the store `database`, compressed with a preset of xz or not at all. */
 void run_file_make(const char *database, int64_t run, unsigned preset, text_buffer *bytes);
 
 typedef struct run_file {
     char database[1100]; /* the file itself, or a temporary unpacked copy */
-    const char *folder;  /* of the copy; NULL: there is none */
+    const char *folder;  /* of the copy; NULL: there is no copy */
 } run_file;
 
 /* Opens and checks the file; its runs can then be copied. Ends the program (7) if it cannot be read, is no database of
@@ -43,7 +43,7 @@ void run_file_close(run_file *file);
  *     page_run_end(&page);                  // at the end
  */
 
-/* packed: of run_file_make(). */
+/* packed: the output of run_file_make(). */
 void page_run_add(text_buffer *page, const text_buffer *packed);
 void page_run_end(text_buffer *page);
 

@@ -1,15 +1,13 @@
--- The tables of the result store (PRAGMA user_version: STORE_VERSION in open.c). Documented in results/README.md.
--- Undefined figures are NULL; infinities are themselves; 64-bit seeds and hashes are stored as two's
--- complement.
+-- The tables of the result store (PRAGMA user_version: STORE_VERSION in open.c), documented in results/README.md.
+-- Undefined figures are NULL; infinities are stored as such; 64-bit seeds and hashes as two's complement.
 
--- origin: a random word that no other run has, made when it begins, so that an import stores it once. imported: it was
--- measured into another store.
--- request_hash: of the run's options, not of the library that ran, so that two builds which
--- were given the same options share it. requested, unsupported (the kernel does not take the problem, or this CPU
--- cannot run it), missing (no result): NULL is not known, or, but for requested, not counted yet. cases with a
--- result and repetitions, counted when the run ends. machine: runs whose times may be compared share
--- it. NULL: the processor has no name. triples: of levels that the problems of the conformance tests can hold (0: they
--- were not run), and of these covered.
+-- origin: a random word made when the run begins, by which an import stores it only once. imported: it was measured
+-- into another store.
+-- request_hash: of the run's options, not of the library, so that two builds with the same options share it.
+-- requested, unsupported (the kernel or this CPU does not support it), missing (no result): NULL if not known or,
+-- except requested, not counted yet. cases (with a result) and repetitions are counted when the run ends.
+-- machine: shared by runs whose times can be compared; NULL: the processor has no name. triples: three-way
+-- combinations of levels in the problems of the conformance tests (0: they were not run); triples_covered: of these.
 CREATE TABLE runs (
     id              INTEGER PRIMARY KEY AUTOINCREMENT,
     started         TEXT NOT NULL,
@@ -45,8 +43,8 @@ CREATE TABLE facts (
     PRIMARY KEY (run, name)
 ) STRICT, WITHOUT ROWID;
 
--- role: 'library', 'peer', 'plugin', 'textbook' or '' (ours, with a proof). reproducible: whether
--- its bits were seen to differ from call to call.
+-- role: 'library', 'peer', 'plugin', 'textbook' or '' (ours, with a proof). reproducible: whether its bits were seen to
+-- differ from call to call.
 CREATE TABLE kernels (
     id           INTEGER PRIMARY KEY,
     run          INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
@@ -57,8 +55,8 @@ CREATE TABLE kernels (
     UNIQUE (run, name)
 ) STRICT;
 
--- Cases that differ in their input alone: a row of the view summary. regime: what a call's bytes fit into on the machine
--- of the run: 'L1', 'L2', 'L3' or 'DRAM'.
+-- Cases that differ only in their input: a row of the view summary. regime: the cache level that holds the bytes of a
+-- call on the run's machine: 'L1', 'L2', 'L3' or 'DRAM'.
 CREATE TABLE cells (
     id         INTEGER PRIMARY KEY,
     run        INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
@@ -74,13 +72,13 @@ CREATE TABLE cells (
     UNIQUE (run, kernel, types, convention, rows, hidden, cache, threads, operation)
 ) STRICT;
 
--- What cases are named after: input families, files, checks; of all runs.
+-- The names of inputs of all runs: input families, files, conformance tests.
 CREATE TABLE inputs (
     id   INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE
 ) STRICT;
 
--- requested: 1 to judge it, 2 to time it, 3 both. NULL: nothing (a copy), or not known.
+-- requested: 1 its judgement, 2 its timing, 3 both. NULL: nothing (a copy), or not known.
 CREATE TABLE cases (
     id        INTEGER PRIMARY KEY,
     cell      INTEGER NOT NULL REFERENCES cells (id) ON DELETE CASCADE,
@@ -89,9 +87,9 @@ CREATE TABLE cases (
     UNIQUE (cell, input_id)
 ) STRICT;
 
--- Figures of a judged case that has any. output_hash: FNV-1a over every bit that came out of the kernel.
--- ulp_histogram: a JSON array of counts, elements whose error is below 2^-6 ulp, then from 2^-6, 2^-5,
--- ... 2^24 on; zeros at its end are left out. The others are the metrics of domain/metric_list.c.
+-- The figures of a judged case. output_hash: FNV-1a of all bits of the output. ulp_histogram: a JSON array of counts:
+-- elements with an error below 2^-6 ulp, then from 2^-6, 2^-5, ... 2^24 on; zeros at its end are left out. The others
+-- are the metrics of domain/metric_list.c.
 CREATE TABLE accuracies (
     case_id       INTEGER PRIMARY KEY REFERENCES cases (id) ON DELETE CASCADE,
     bound_row_ulp REAL,
@@ -104,22 +102,22 @@ CREATE TABLE accuracies (
     worst_column INTEGER NOT NULL, worst_computed REAL, worst_exact REAL, kappa_max REAL
 ) STRICT;
 
--- The verdict of a case, and what is decided of it, beside its figures in accuracies.
+-- The verdict of a case and the facts derived from it; its figures are in accuracies.
 CREATE TABLE judgements (
     case_id            INTEGER PRIMARY KEY REFERENCES cases (id) ON DELETE CASCADE,
     verdict            TEXT NOT NULL CHECK (verdict IN ('pass', 'type-limited', 'fail', 'unsupported', 'missing')),
-    reason             TEXT NOT NULL,    -- of type-limited and fail: 'inaccurate', 'crashed', ...; of pass: '', 'no bound'
-    detail             TEXT,             -- where, how or why; NULL: nothing more is said
-    telling            INTEGER NOT NULL, -- how much the detail tells of what is wrong, 0 to 4
+    reason             TEXT NOT NULL,    -- type-limited, fail: 'inaccurate', 'crashed', ...; pass: '', 'no bound'
+    detail             TEXT,             -- where, how or why; NULL: no detail
+    telling            INTEGER NOT NULL, -- how much the detail says about the failure, 0 to 4
     checked            INTEGER NOT NULL, -- a conformance test, no input
-    adversarial        INTEGER NOT NULL, -- rows that a search found for some kernel, where this one is not at fault
-    edge_case          INTEGER NOT NULL, -- values, or results, at the ends of the type's range
-    has_correct_digits INTEGER,          -- it passes, with a correct digit in each row; NULL: not known
-    error              REAL,             -- largest row ULP; infinite: no right figure; NULL: none is to be had
+    adversarial        INTEGER NOT NULL, -- rows that a search found for some kernel, and this one does not fail
+    edge_case          INTEGER NOT NULL, -- values or results at the limits of the type's range
+    has_correct_digits INTEGER,          -- passes, with a correct digit in each row; NULL: not known
+    error              REAL,             -- largest row ULP; infinite: wrong class or no output; NULL: none
     kappa              REAL
 ) STRICT;
 
--- cycles, instructions: what the CPU counted, a call; NULL where it counts nothing.
+-- cycles, instructions: counted by the CPU for one call; NULL if it has no counters.
 CREATE TABLE repetitions (
     case_id      INTEGER NOT NULL REFERENCES cases (id) ON DELETE CASCADE,
     process      INTEGER NOT NULL,
@@ -133,10 +131,10 @@ CREATE TABLE repetitions (
     PRIMARY KEY (case_id, process, repetition)
 ) STRICT, WITHOUT ROWID;
 
--- What the repetitions of a case come to, once the process that timed it last has ended.
+-- Speeds from the repetitions of a case, computed when the last process that timed it has ended.
 CREATE TABLE timings (
     case_id       INTEGER PRIMARY KEY REFERENCES cases (id) ON DELETE CASCADE,
-    is_copy       INTEGER NOT NULL, -- a copy, what kernels are measured by
+    is_copy       INTEGER NOT NULL, -- a copy, the reference for the speed of kernels
     time_ns       REAL,
     time_lo_ns    REAL,
     time_hi_ns    REAL,
@@ -150,8 +148,8 @@ CREATE TABLE timings (
     processes     INTEGER NOT NULL
 ) STRICT;
 
--- mean_error: (computed - exact) / sqrt(exact mean^2 + exact biased variance). rstd_error: (computed -
--- exact) / exact. NULL: the kernel gives none, or there is no exact rstd.
+-- mean_error: (computed - exact) / sqrt(exact mean^2 + exact biased variance). rstd_error: (computed - exact) / exact.
+-- NULL: the kernel does not return it, or there is no exact rstd.
 CREATE TABLE judged_rows (
     case_id       INTEGER NOT NULL REFERENCES cases (id) ON DELETE CASCADE,
     row           INTEGER NOT NULL,
@@ -164,14 +162,14 @@ CREATE TABLE judged_rows (
     PRIMARY KEY (case_id, row)
 ) STRICT, WITHOUT ROWID;
 
--- Worker processes that left every repetition they were to make (--resume repeats the others).
+-- Worker processes that completed all their repetitions (--resume repeats the others).
 CREATE TABLE finished_processes (
     run     INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
     process INTEGER NOT NULL,
     PRIMARY KEY (run, process)
 ) STRICT, WITHOUT ROWID;
 
--- What `lnbench doctor --noise` found: the smallest change that is seen on a machine, as a share of the time.
+-- The result of `lnbench doctor --noise`: the smallest detectable change on a machine, as a fraction of the time.
 CREATE TABLE noise (
     machine  TEXT NOT NULL,
     regime   TEXT NOT NULL,

@@ -1,5 +1,5 @@
-/* Scripts: SQL over the views, for charts, pages and exports, and the functions of ours that it has beside SQLite's. No
- * view uses these, so that other programs read the views as we do. */
+/* Scripts: SQL queries of the views for charts, pages and exports, and our own SQL functions for them. No view uses
+ * these functions, so that other programs can read the views. */
 #include "base/arena.h"
 #include "base/text.h"
 #include "domain/operation.h"
@@ -11,7 +11,7 @@
 
 /* ---- TEMP tables ---- */
 
-/* query_only forbids TEMP tables as well; what is open to be read stays so. */
+/* query_only forbids even TEMP tables, and is switched off for them. */
 void store_scratch_begin(result_store *store)
 {
     store_script(store, "PRAGMA query_only = OFF; SAVEPOINT scratch");
@@ -67,7 +67,7 @@ static stored_cell read_cell(arena *memory, sqlite3_stmt *statement, int column)
     }
 }
 
-/* The next rows, up to `most`. */
+/* Reads the next rows, at most `most`. */
 static stored_table read_rows(const result_store *store, sqlite3_stmt *statement, size_t most)
 {
     stored_table table = {.columns = (size_t)sqlite3_column_count(statement)};
@@ -123,7 +123,7 @@ void stored_table_free(stored_table *table)
     *table = (stored_table){0};
 }
 
-/* `columns`: there is no such column. */
+/* Returns the index of a column, or table->columns if there is none. */
 static size_t column_of(const stored_table *table, const char *column)
 {
     size_t i = 0;
@@ -190,7 +190,7 @@ json_t *table_object(const stored_table *table, size_t row, const char *first, c
     return object;
 }
 
-/* ---- functions: what SQL cannot say ---- */
+/* ---- functions that SQLite lacks ---- */
 
 static const char *text_at(sqlite3_value *value)
 {
@@ -231,7 +231,7 @@ typedef enum function_kind {
     APART_RELATIVE,
 } function_kind;
 
-/* How far two conventions lie apart on a row of +-std in turn. NULL where one of them is no convention. */
+/* Returns the distance of two conventions on a row of +-std in alternation, or NULL if one of them is no convention. */
 static void give_distance(sqlite3_context *context, function_kind kind, sqlite3_value **values)
 {
     ln_convention both[2];
@@ -245,7 +245,7 @@ static void give_distance(sqlite3_context *context, function_kind kind, sqlite3_
                               kind == APART_RELATIVE ? apart[1].relative : apart[1].row_ulp);
 }
 
-/* The body of all functions; which one is called is the user data. */
+/* Computes all functions; the user data says which one was called. */
 static void answer(sqlite3_context *context, int count, sqlite3_value **values)
 {
     const function_kind kind = *(const function_kind *)sqlite3_user_data(context);
@@ -322,10 +322,10 @@ void store_add_functions(const result_store *store)
         {"no_digit", 1, NO_DIGIT},               /* types */
         {"rough_limit", 1, ROUGH_LIMIT},         /* types */
         {"error_class", 3, ERROR_CLASS},         /* judged, error, types */
-        {"error_words", 4, ERROR_WORDS_OF}, /* error, types, and verdict and reason of its case */
-        {"number_short", 1, NUMBER_SHORT},  /* three significant digits */
-        {"affine", 1, AFFINE},              /* convention: the form of its parameters as a number */
-        {"apart_ulp", 4, APART_ULP},        /* convention, another, hidden, std */
+        {"error_words", 4, ERROR_WORDS_OF},      /* error, types, verdict and reason of its case */
+        {"number_short", 1, NUMBER_SHORT},       /* three significant digits */
+        {"affine", 1, AFFINE},       /* convention: the form of its parameters as a number */
+        {"apart_ulp", 4, APART_ULP}, /* convention, another, hidden, std */
         {"apart_relative", 4, APART_RELATIVE}, /* the same */
     };
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)

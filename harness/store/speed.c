@@ -1,12 +1,11 @@
 /* Speeds from repetitions.
  *
- * The figure of a case is the median over worker processes of the median over each process's
- * repetitions, its interval the 95 % one of bootstrap.h.
+ * The figure of a case is the median over worker processes of the median over each process's repetitions, with the 95 %
+ * interval of bootstrap.h.
  *
- * A ratio to the copy is taken round by round: in each round of a process every kernel and both
- * copies run once, in an order drawn anew, so that a burst of noise of a round's length falls on
- * both sides of the ratio. The ratios are then summed up like times.
- */
+ * A copy ratio is computed for each round: in a round of a process every kernel and both copies run once, in random
+ * order, so that a burst of noise as long as a round affects both sides of the ratio. The ratios are then summarized
+ * like times. */
 #include "store/speed.h"
 #include "base/arena.h"
 #include "domain/operation.h"
@@ -41,7 +40,7 @@ static speed_sample times_of(const stored_case *stored)
     return times;
 }
 
-/* Ratios other / own of the rounds in which both were timed. Repetitions are in the order of processes and rounds. */
+/* Returns the ratios other / own of the rounds that timed both. Repetitions are in order of process and round. */
 static speed_sample ratios_of(const stored_case *own, const stored_case *other)
 {
     speed_sample ratios = {0};
@@ -76,7 +75,7 @@ double *speed_medians(const speed_sample *sample)
     return medians;
 }
 
-/* NaN: it was not timed. */
+/* Returns the time of a case, or NaN if it was not timed. */
 static double time_of(const stored_case *stored)
 {
     speed_sample times = times_of(stored);
@@ -86,7 +85,7 @@ static double time_of(const stored_case *stored)
     return time;
 }
 
-/* The fastest copy of the case's group; one without repetitions where there is none. */
+/* Returns the fastest copy of the case's group, or a case without repetitions. */
 static const stored_case *find_copy(const stored_cases *cases, const case_key *key)
 {
     static const stored_case none;
@@ -116,7 +115,7 @@ speed_figures speed_of_case(const stored_cases *cases, size_t index)
         double bytes = call_bytes(operations[key->operation], key->rows, key->hidden, key->dtype);
         speed_sample ratios = ratios_of(stored, find_copy(cases, key));
         interval_estimate time = estimate_of(&times, seed);
-        /* Other draws than the time's. */
+        /* The seed differs from that of the time, so that the draws do. */
         interval_estimate ratio = estimate_of(&ratios, seed ^ 0x726f6f66);
         speed_sample_free(&ratios);
         speed = (speed_figures){

@@ -1,41 +1,40 @@
-/* From repetitions to speeds: medians, hierarchical bootstrap intervals, ratios to the copy of the
- * same run. Repetitions of a case are in the order of their processes and rounds, as the store gives them.
+/* Computes speeds from repetitions: medians, hierarchical bootstrap intervals, ratios to the copy of the same run.
+ * Repetitions of a case must be in the order of their processes and rounds, as the store returns them.
  *
  *     stored_cases cases = store_timed_cases(store, run, -1, true);
  *     speed_figures speed = speed_of_case(&cases, 0);   // speed.time_ns, speed.copy_ratio
  *     interval_estimate ratio = speed_of_pair(&cases.cases[1], &cases.cases[0]);
- */
+ * */
 #ifndef LNBENCH_SPEED_H
 #define LNBENCH_SPEED_H
 
 #include "store/bootstrap.h"
 #include "domain/case.h"
 
-/* The speed of cases[index]: the median over the processes' median times; its 95 % percentile interval by a
- * bootstrap that resamples processes, then repetitions within each (B = 2000, seeded by the case, so that a
- * store always gives the same figures); and the ratio to the copy: the fastest of the copies with the same
- * shape, type, cache state, threads and bytes, resampled together with the case. All NaN if there are no
- * repetitions. */
+/* Returns the speed of cases[index]: the median over the processes' median times; its 95 % percentile interval by a
+ * bootstrap that resamples processes, then repetitions within each (B = 2000, seeded by the case, so that a store
+ * always gives the same figures); and the ratio to the copy: the fastest of the copies with the same shape, type, cache
+ * state, threads and bytes, resampled together with the case. All NaN if there are no repetitions. */
 speed_figures speed_of_case(const stored_cases *cases, size_t index);
 
-/* The ratio of a case's time to that of `base`, within the rounds that timed both, resampled as above. If the interval
- * contains 1, the difference is not significant. NaN: no round has both. */
+/* Returns the ratio of a case's time to that of `base`, within the rounds that timed both, resampled as above. If the
+ * interval contains 1, the difference is not significant. NaN: no round has both. */
 interval_estimate speed_of_pair(const stored_case *own, const stored_case *base);
 
 /* Times or ratios, process by process: group g has values[start[g]] to values[start[g + 1] - 1]. All zero: none. */
 typedef struct speed_sample {
     double *values;
-    size_t *start; /* NULL: of no group */
+    size_t *start; /* NULL: no groups */
     size_t groups, count;
     unsigned process; /* of the last group */
     bool over_copy;
 } speed_sample;
-/* One more of this process: those of a process follow each other. */
+/* Adds a value of this process. The values of a process must be added one after the other. */
 void speed_sample_add(speed_sample *sample, unsigned process, double value);
-/* The logarithms of a case's times divided by those of its copy, for the comparison of two runs. If no copy was
- * measured with it, the logarithms of its times. */
+/* Returns the logarithms of a case's times divided by those of its copy, to compare two runs; without a copy, the
+ * logarithms of its times. */
 speed_sample speed_sample_of(const stored_cases *cases, size_t index);
-/* The median of each process; free() it. */
+/* Returns the median of each process; the caller frees it. */
 double *speed_medians(const speed_sample *sample);
 void speed_sample_free(speed_sample *sample);
 

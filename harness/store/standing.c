@@ -2,7 +2,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "domain/coverage.h"
-#include "recommended_sql.h" /* the files of the same names, as bytes */
+#include "recommended_sql.h" /* the SQL files of the same names, as bytes */
 #include "standing_sql.h"
 #include "store/internal.h"
 #include <math.h>
@@ -37,7 +37,7 @@ standing_list store_standings(result_store *store, int64_t run)
             read.errors[i].error = NAN;
         if (is_copy(read.kernel))
             continue;
-        /* The rows of a kernel and type stand together. */
+        /* The rows of a kernel and type are adjacent. */
         if (!last || strcmp(last->kernel, read.kernel) != 0 || last->dtype != read.dtype) {
             list.standings = allocate_room(list.standings, list.count, sizeof *list.standings);
             last = &list.standings[list.count++];
@@ -59,7 +59,7 @@ const kernel_standing *standing_of(const standing_list *list, const char *kernel
 
 /* ---- which kernel to call ---- */
 
-/* The names as a JSON array; NULL if there are none, which stands for all kernels. */
+/* Returns the names as a JSON array, or NULL if there are none, which means all kernels. */
 static char *words_json(const word_list *words)
 {
     if (!words || words->count == 0)
@@ -91,7 +91,7 @@ static void note_answers(kernel_ranking *ranking)
     }
 }
 
-/* The parameters that the two queries share, with the numbers that recommended.sql tells. */
+/* Binds the parameters that both queries share; recommended.sql lists their numbers. */
 static sqlite3_stmt *bound_at(result_store *store, const char *sql, const recommend_wanted *wanted,
                               const char *words)
 {
@@ -151,7 +151,7 @@ const ranked_kernel *ranked_of(const kernel_ranking *ranking, const char *kernel
 
 int64_t store_timed_run(result_store *store, const recommend_wanted *wanted, const char *machine)
 {
-    /* ?4 machine or '', ?5 whether the run must have timed the library's calls and made the conformance tests. */
+    /* ?4: the machine or ''. ?5: only runs that timed the library's calls and ran the conformance tests. */
     static const char sql[] =
         "SELECT id FROM runs WHERE (?4 = '' OR machine = ?4) AND (NOT ?5 OR triples > 0) AND "
         "EXISTS (SELECT 1 FROM timed LEFT JOIN kernels ON kernels.run = timed.run AND name = "

@@ -19,8 +19,8 @@
 /* The default budget: the promise of the library's class `accurate`. */
 #define STANDING_ROW_ULP 2.0
 
-/* Sets of judged cases. All of them but adversarial rows; of these the ones that are no edge cases (stored_is_extreme()),
- * those of the family `normal`, and the edge cases; and adversarial rows. */
+/* Sets of judged cases: all but adversarial rows; subsets of these: cases that are no edge cases (stored_is_extreme()),
+ * those of the family `normal`, and edge cases; and the adversarial rows. */
 typedef enum error_scope {
     SCOPE_ALL,
     SCOPE_NO_EDGE_CASES,
@@ -30,14 +30,14 @@ typedef enum error_scope {
     SCOPES,
 } error_scope;
 
-/* The judged cases of a kernel in one scope, summed up. */
+/* The sum of the judged cases of a kernel in one scope. */
 typedef struct error_sum {
     size_t judged, wrong;
     size_t limited; /* type-limited */
-    size_t usable;  /* that pass and have a correct digit in every row */
+    size_t usable;  /* cases that pass and have a correct digit in every row */
     size_t checked; /* conformance tests */
     size_t untimed; /* judged, but not timed */
-    double error;   /* largest row ULP; infinite: no figure; NaN: not judged, or nothing finite */
+    double error;   /* largest row ULP; infinite: no number; NaN: not judged, or nothing finite */
     int64_t at;     /* the case with that error; 0: none was judged */
 } error_sum;
 
@@ -48,18 +48,18 @@ typedef struct kernel_standing {
     kernel_role role;
     double missing_from; /* smallest kappa of a row without a correct digit; NaN: none */
     bool rounded;        /* every judged element is correctly rounded */
-    int64_t fault; /* its gravest failure: a crash before an error, a telling one first; 0: none */
+    int64_t fault; /* its gravest failure (crashes first, then the most telling one); 0: none */
     error_sum errors[SCOPES];
 } kernel_standing;
 
 typedef struct standing_list {
-    kernel_standing *standings; /* by operation, then by their first cases; no copies */
+    kernel_standing *standings; /* ordered by operation, then by first case; no copies */
     size_t count;
 } standing_list;
 
-/* The errors of each kernel and type of a run. */
+/* Returns the errors of each kernel and type of a run. */
 standing_list store_standings(result_store *store, int64_t run);
-/* NULL: it is not in the list. */
+/* Returns the standing of a kernel, or NULL. */
 const kernel_standing *standing_of(const standing_list *list, const char *kernel, ln_type dtype);
 
 /* The request for a recommendation. */
@@ -67,9 +67,9 @@ typedef struct recommend_wanted {
     int64_t run;
     case_key at;       /* the timed case, without its kernel; rows 0: nothing was timed */
     const char *param; /* type of gamma and beta; NULL: that of the elements, if it was timed */
-    const word_list *kernels; /* only these names, labels, patterns; NULL or empty: all */
+    const word_list *kernels; /* only these names, labels or patterns; NULL or empty: all */
     double budget;            /* largest row ULP */
-    double kappa;             /* on rows with kappa up to this; NaN: on every judged row */
+    double kappa;             /* on rows with kappa up to this; NaN: on all judged rows */
     bool proven;              /* the proven bound must be within the budget */
 } recommend_wanted;
 
@@ -83,44 +83,44 @@ typedef struct ranked_kernel {
     double error;  /* largest row ULP on the rows of the request; NaN: not judged */
     int64_t worst; /* the case with that error */
     bool callable, other_param, in_budget, proven;
-    bool within; /* in_budget, proven if that is wanted, and not other_param */
-    bool near;   /* no significant difference in speed to the fastest that can be recommended */
+    bool within; /* in_budget, proven if requested, and not other_param */
+    bool near;   /* no significant difference in speed from the fastest recommendable kernel */
     bool recommended;
-    /* Its time is shorter, by more than both intervals, than that of the fastest kernel (of all, or of those
-     * that can be recommended), although its ratio to the copy is smaller. */
+    /* Its time is shorter than that of the fastest kernel (of all, or of the recommendable ones), beyond both
+     * intervals, although its copy ratio is smaller. */
     bool sooner_than_fastest, sooner_than_best;
-    char doubt[64]; /* why it cannot be recommended although it is within the budget; "": it can */
+    char doubt[64]; /* why it is not recommendable although it is within the budget, or "" */
 } ranked_kernel;
 
-/* The fastest first; kernels that were not timed there come last. Pointers are NULL if there is none. */
+/* The kernels, the fastest first and those that were not timed last. Pointers are NULL if there is none. */
 typedef struct kernel_ranking {
     ranked_kernel *kernels;
     size_t count;
     const ranked_kernel *recommended;
-    const ranked_kernel *proven;  /* the fastest with a proof that can be recommended */
-    const ranked_kernel *fastest; /* at any error, without those of other libraries */
+    const ranked_kernel *proven;  /* the fastest recommendable one that is proven */
+    const ranked_kernel *fastest; /* at any error, without peers */
     const ranked_kernel *
         tuned; /* within the budget, over 10 % and both intervals faster than the recommended call, and not behind it */
 } kernel_ranking;
 kernel_ranking store_recommend(result_store *store, const recommend_wanted *wanted);
-/* NULL: it is not in the list. */
+/* Returns the ranking of a kernel, or NULL. */
 const ranked_kernel *ranked_of(const kernel_ranking *ranking, const char *kernel);
-/* The latest run that timed the case: preferably one that timed the library's calls and ran the conformance tests, then
- * one of this machine (machine_key()). 0: none. wanted->run is ignored. */
+/* Returns the latest run that timed the case: preferably one that timed the library's calls and ran the conformance
+ * tests, then one of this machine (machine_key()). 0: none. wanted->run is ignored. */
 int64_t store_timed_run(result_store *store, const recommend_wanted *wanted, const char *machine);
 
-/* Classes of a kernel's worst error. */
+/* Classes of a kernel's largest error. */
 typedef enum error_class {
     ERROR_UNKNOWN, /* not judged */
     ERROR_EXACT,   /* at most 1 row ULP */
     ERROR_GOOD,    /* at most 4 */
     ERROR_ROUGH,   /* at most 1000, or an eighth of dtype_no_digit() if that is less */
     ERROR_LOST,    /* more: digits are lost, perhaps all of them */
-    ERROR_NAN,     /* NaN or infinity in place of a number, or no answer at all */
+    ERROR_NAN,     /* NaN or infinity instead of a number, or no output */
 } error_class;
 error_class error_class_of(const error_sum *sum, ln_type type);
-/* An error in words: "1.8", "no digit", "NaN" (NaN in place of a number, or the reverse), "fault" (crashed,
- * timed out, wrote outside, ...), "-". at: the verdict of its case; NULL: not known. */
+/* Writes an error in words: "1.8", "no digit", "NaN" (NaN instead of a number, or the reverse), "fault" (crashed, timed
+ * out, wrote outside, ...), "-". at: the verdict of its case; NULL: not known. */
 enum { ERROR_WORDS = 16 };
 const char *error_in_words(double size, ln_type type, const case_verdict *at,
                            char words[ERROR_WORDS]);
@@ -131,7 +131,7 @@ const char *error_in_words(double size, ln_type type, const case_verdict *at,
 enum { OBJECTION_WORDS = 192 };
 const char *standing_objection(const kernel_standing *own, const case_verdict *worst,
                                char words[OBJECTION_WORDS]);
-/* The row ULP above which an error is in ERROR_LOST. */
+/* Returns the row ULP above which an error is in ERROR_LOST. */
 double error_rough_limit(ln_type type);
 
 #endif

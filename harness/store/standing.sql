@@ -1,6 +1,5 @@
--- What a run says of the errors of each of its kernels (recommended.sql: which one to call). A row a kernel, its
--- type and a scope of its judged cases: 'all' but adversarial rows; of these 'ordinary' (normal rows), 'edge_case'
--- and 'any' (no edge case); 'adversarial'. ?1 run.
+-- The errors of each kernel of a run: one row for each kernel, type and scope of its judged cases: 'all' but
+-- adversarial rows; subsets 'ordinary' (normal rows), 'edge_case' and 'any' (no edge case); 'adversarial'. ?1 run.
 WITH scopes (scope) AS (VALUES ('all'), ('any'), ('ordinary'), ('edge_case'), ('adversarial')),
 sums AS MATERIALIZED (
     SELECT kernel, types, scope, count(*) AS judged,
@@ -10,7 +9,7 @@ sums AS MATERIALIZED (
            count(*) FILTER (WHERE checked) AS checked,
            count(*) FILTER (WHERE NOT EXISTS (SELECT 1 FROM timings
                                               WHERE timings.case_id = judged.case_id)) AS untimed,
-           max(error) AS error, case_id -- where error is largest
+           max(error) AS error, case_id -- case of the largest error
     FROM judged JOIN scopes
         ON CASE scope WHEN 'adversarial' THEN adversarial
                       WHEN 'ordinary' THEN NOT adversarial AND input = 'normal'
@@ -26,7 +25,7 @@ own AS (
     FROM cells WHERE run = ?1 GROUP BY kernel, types),
 facts AS MATERIALIZED (
     SELECT kernel, types, operation, place, coalesce(role, '') AS role,
-           -- where the mean takes all digits: below 10 kappa tells of something else
+           -- where the mean takes all digits; a kappa below 10 has another cause
            (SELECT min(judged_rows.kappa) FROM judged JOIN judged_rows USING (case_id)
             WHERE run = ?1 AND kernel = own.kernel AND types = own.types AND NOT edge_case
             AND error >= no_digit AND row_ulp >= no_digit AND judged_rows.kappa >= 10) AS missing_from,
@@ -35,8 +34,8 @@ facts AS MATERIALIZED (
                        AND (failed OR type_limited OR mismatches > 0 OR (elements > 0 AND correctly_rounded < 1)))
                AS rounded,
            (SELECT case_id FROM judged WHERE run = ?1 AND kernel = own.kernel AND types = own.types
-            AND failed -- first what was minimized, then what it computes instead, then from which size on it is
-                      -- wrong; of equals one that says what it takes (verdict.h: SAYS_PLAIN)
+            AND failed -- minimized failures first, then those that name the function computed instead, then those with
+                      -- a smallest failing size; among equals, one that names its factors (verdict.h: SAYS_PLAIN)
             ORDER BY reason IN ('inaccurate', 'wrong-class'), detail LIKE '%other than the default%', telling >= 4 DESC, detail LIKE '%; right at %' DESC, telling DESC,
                      detail LIKE '%, plain%' DESC, checked, case_id LIMIT 1) AS fault
     FROM own LEFT JOIN kernels ON kernels.run = ?1 AND name = kernel)

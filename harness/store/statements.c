@@ -1,5 +1,5 @@
-/* Statements of the store: prepared at their first use, their parameters bound, their rows moved into structs, and what
- * is said where SQLite fails. */
+/* Statements of the store: prepares them at their first use, binds parameters, reads rows into structs, and reports
+ * SQLite's errors. */
 #include "store/internal.h"
 #include "base/arena.h"
 #include "base/text.h"
@@ -37,7 +37,7 @@ _Noreturn void store_die(const result_store *store, int status)
         die(EXIT_CODE_ENVIRONMENT,
             "%s: cannot write to it: a row exists already, or its run is missing (%s)", path,
             message);
-    default: /* a reader writes beside it, too: SQLite's -shm */
+    default: /* a reader needs to write too: SQLite's -shm file */
         die(EXIT_CODE_ENVIRONMENT, "%s: cannot %s: %s (%s)", path,
             system == EFBIG || system == ENOSPC ? "write to it or beside it" : "use it",
             system ? strerror(system) : message, kept);
@@ -212,7 +212,7 @@ void store_take(const result_store *store, sqlite3_stmt *statement, const record
 {
     int columns = sqlite3_column_count(statement), next = 0;
     for (size_t i = 0; i < count; i++) {
-        /* Columns mostly come in the order of the fields. */
+        /* Columns mostly have the order of the fields. */
         for (int tried = 0; tried < columns; tried++) {
             int column = (next + tried) % columns;
             if (strcmp(sqlite3_column_name(statement, column), fields[i].key) != 0)

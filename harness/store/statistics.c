@@ -7,9 +7,8 @@
 
 enum { MOST_EXACT = 40, MOST_PAIRS = MOST_EXACT * MOST_EXACT / 4 };
 
-/* The orders in which U is u are the coefficients of the Gaussian binomial of (m + n, m), that is
- * of the product over i <= m of (1 - q^(n + i)) / (1 - q^i), which is Mann and Whitney's
- * recurrence summed up. All are whole numbers below 2^53. */
+/* The numbers of orders with U = u are the coefficients of the Gaussian binomial of (m + n, m), the product over i <= m
+ * of (1 - q^(n + i)) / (1 - q^i), which solves Mann and Whitney's recurrence. All are integers below 2^53. */
 double mann_whitney_tail(size_t a_count, size_t b_count, size_t u)
 {
     double orders[MOST_PAIRS + 1] = {1};
@@ -39,8 +38,8 @@ static int compare_ranked(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The sum of b's ranks, where equals share the average of theirs, and the sum of t^3 - t over all
- * groups of t equals. */
+/* Returns the sum of b's ranks, where equal values share their average rank, and sets *ties to the sum of t^3 - t over
+ * all groups of t equal values. */
 static double rank_sum(const ranked *sorted, size_t count, double *ties)
 {
     double sum = 0;
@@ -56,7 +55,7 @@ static double rank_sum(const ranked *sorted, size_t count, double *ties)
     return sum;
 }
 
-/* Half a pair towards the middle: U steps by one, the normal distribution does not. */
+/* Returns p by the normal distribution. Half a pair is subtracted because U is an integer. */
 static double normal_p(double u, double n, double m, double ties)
 {
     double all = n + m;
@@ -91,7 +90,7 @@ change_settings change_defaults(void)
     return (change_settings){0.05, 4, 199, 1};
 }
 
-/* The values in some order, cut into segments, and room for one segment's sums of distances. */
+/* The values in some order, divided into segments, and memory for the sums of distances of a segment. */
 typedef struct change_search {
     const change_settings *settings;
     double *values;
@@ -119,8 +118,8 @@ static void sum_distances(const double *x, size_t n, double *sums)
     }
 }
 
-/* Q of the paper's equation (5), for the first `at` values of a segment and those from there to
- * `end`: n m / (n + m) times the energy distance. */
+/* Returns Q of the paper's equation (5) for the first `at` values of a segment and the next ones before `end`: n m / (n
+ * + m) times the energy distance. */
 static double divergence(const double *sums, size_t width, size_t at, size_t end)
 {
     double n = (double)at, m = (double)(end - at);
@@ -131,7 +130,7 @@ static double divergence(const double *sums, size_t width, size_t at, size_t end
     return n * m / (n + m) * energy;
 }
 
-/* The best split of values[begin..begin + n). The first of equals, so that the answer is one. */
+/* Returns the best split of values[begin..begin + n); of several equal ones the first, so that the result is unique. */
 static row_split best_split(const change_search *search, size_t begin, size_t n)
 {
     size_t least = search->settings->least_segment, width = n + 1;
@@ -159,7 +158,7 @@ static row_split best_of_all(const change_search *search)
     return best;
 }
 
-/* Fisher and Yates, within each segment. */
+/* Shuffles the values within each segment (Fisher and Yates). */
 static void shuffle(change_search *search, random_stream *stream)
 {
     for (size_t s = 0; s < search->segments; s++) {
@@ -173,8 +172,8 @@ static void shuffle(change_search *search, random_stream *stream)
     }
 }
 
-/* Whether random orders hardly ever reach as far: Phipson and Smyth's (2010) estimate of p, which
- * counts the order that was seen. It ends as soon as the answer is known. */
+/* Returns whether random orders rarely reach this distance, by the estimate of p of Phipson and Smyth (2010), which
+ * counts the observed order. Stops as soon as the answer is certain. */
 static bool is_significant(change_search *search, double distance, random_stream *stream)
 {
     const change_settings *settings = search->settings;

@@ -1,4 +1,4 @@
-/* Statistics of measured times besides intervals (bootstrap.h): whether two samples differ, and where a series
+/* Statistics of measured times, except intervals (bootstrap.h): whether two samples differ, and where a series
  * changes. */
 #ifndef LNBENCH_STATISTICS_H
 #define LNBENCH_STATISTICS_H
@@ -17,7 +17,7 @@
  * sec. 1.4) and for continuity. The values must not be NaN. */
 double mann_whitney(const double *a, size_t a_count, const double *b, size_t b_count);
 
-/* P(U <= u) if both samples have the same continuous distribution. a_count + b_count <= 40. */
+/* Returns P(U <= u) if both samples have the same continuous distribution. a_count + b_count must be <= 40. */
 double mann_whitney_tail(size_t a_count, size_t b_count, size_t u);
 
 /* Finds the places at which a series changes its distribution.
@@ -38,17 +38,17 @@ enum { CHANGE_MOST_VALUES = 1000 };
 
 typedef struct change_settings {
     double significance;
-    size_t least_segment; /* the least values of a segment, 2 or more */
-    unsigned orders;      /* random orders of each test */
+    size_t least_segment; /* minimum number of values in a segment, 2 or more */
+    unsigned orders;      /* number of random orders in each test */
     uint64_t seed;
 } change_settings;
 
-/* 5 %, segments of at least 4, 199 orders, seed 1. */
+/* Returns the defaults: 5 %, segments of at least 4, 199 orders, seed 1. */
 change_settings change_defaults(void);
 
-/* Writes the index of the first value of each segment except the first, ascending, to places, which has
- * room for `count`; returns how many there are. Values must be finite. More than CHANGE_MOST_VALUES
- * values end the program (7). */
+/* Writes the index of the first value of each segment except the first, in ascending order, to places, which has room
+ * for `count`; returns their number. Values must be finite. More than CHANGE_MOST_VALUES values end the program with
+ * code 7. */
 size_t change_points(const double *values, size_t count, const change_settings *settings,
                      size_t *places);
 

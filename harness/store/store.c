@@ -1,5 +1,5 @@
-/* What the store keeps of runs: written as it is measured, read back, and looked after. Opening is in open.c, statements
- * and records are in statements.c; what is requested of a run beyond its own rows is in standing.c and the views. */
+/* Writes runs while they are measured, reads them back, and maintains the store. open.c opens it, statements.c has
+ * statements and records, and standing.c and the views evaluate a run. */
 #include "store/internal.h"
 #include "base/arena.h"
 #include "base/hash.h"
@@ -9,20 +9,20 @@
 #include "domain/case.h"
 #include "inputs/inputs.h"
 #include "inputs/worst.h"
-#include "pairs_sql.h" /* the files of the same names, as bytes */
+#include "pairs_sql.h" /* the SQL files of the same names, as bytes */
 #include "store/speed.h"
 #include <inttypes.h>
 #include <math.h>
 #include <unistd.h>
 
-/* Cases with their keys; a key's parameters are those of store_keyed(). */
+/* Cases with their keys. store_keyed() binds the parameters of a key. */
 #define KEYED_CASES "FROM cells JOIN cases ON cases.cell = cells.id "
 #define CELL_MATCHES                                                                               \
     "run = ?1 AND kernel = ?2 AND convention = ?3 AND rows = ?5 AND hidden = ?6 AND types = ?7 "   \
     "AND cache = ?8 AND threads = ?9 AND operation = ?10"
 #define KEY_MATCHES CELL_MATCHES " AND input_id = (SELECT id FROM inputs WHERE name = ?4)"
 #define CASES_OF_RUN "(SELECT cases.id " KEYED_CASES "WHERE run = ?1)"
-/* Processes that left every repetition that they were to make. */
+/* Processes that completed all their repetitions. */
 #define FINISHED "process IN (SELECT process FROM finished_processes WHERE run = ?1)"
 
 const char *const run_state_names[] = {"open", "complete", "interrupted"};
@@ -35,7 +35,7 @@ const char *const operation_names[OPERATIONS] = {
 
 static const record_field key_fields[] = {KEY_FIELDS_AT(case_key, )};
 
-/* In the order of the columns of timings. */
+/* The columns of timings, in their order. */
 static const record_field speed_fields[] = {
     FIELD(REAL, speed_figures, time_ns),       FIELD(REAL, speed_figures, time_lo_ns),
     FIELD(REAL, speed_figures, time_hi_ns),    FIELD(REAL, speed_figures, gbps),
@@ -44,7 +44,7 @@ static const record_field speed_fields[] = {
     FIELD(REAL, speed_figures, instructions),  FIELD(UNSIGNED, speed_figures, repetitions),
     FIELD(UNSIGNED, speed_figures, processes)};
 
-/* In the order of the columns of repetitions. */
+/* The columns of repetitions, in their order. */
 static const record_field repetition_fields[] = {
     FIELD(UNSIGNED, timed_repetition, process),
     FIELD(UNSIGNED, timed_repetition, repetition),
@@ -55,7 +55,7 @@ static const record_field repetition_fields[] = {
     FIELD(REAL, timed_repetition, cycles),
     FIELD(REAL, timed_repetition, instructions)};
 
-/* The list of metrics as fields of ln_metrics; there are metric_count_all of them. */
+/* Returns the list of metrics as metric_count_all fields of ln_metrics. */
 static const record_field *metric_fields(void)
 {
     static record_field fields[sizeof(ln_metrics) / sizeof(double)];
@@ -87,8 +87,8 @@ void store_together(result_store *store)
     store->together = true;
 }
 
-/* On the disk, past a power loss: with synchronous = NORMAL a commit alone is not
- * (sqlite.org/pragma.html#pragma_synchronous). A reader may hold the log; it is synced before. */
+/* Writes to the disk what must survive a power loss: with synchronous = NORMAL, a commit does not
+ * (sqlite.org/pragma.html#pragma_synchronous). If a reader blocks the checkpoint, at least the log is synced. */
 static void settle(result_store *store)
 {
     int status =
@@ -111,8 +111,8 @@ void store_together_end(result_store *store)
 
 /* ---- runs ---- */
 
-/* Of a row of runs: cases with a result, their repetitions, and what became of those that were requested. What was
- * requested and is not there at all is missing too. */
+/* Columns of a row of runs: the number of cases with a result, of their repetitions, and of the requested cases that
+ * are unsupported or missing. A requested case that is not in the table is missing too. */
 #define COUNT_CASES                                                                                \
     "(SELECT count(*) " KEYED_CASES "WHERE run = runs.id AND "                                     \
     "(EXISTS (SELECT 1 FROM judgements WHERE case_id = cases.id) OR "                              \
@@ -170,7 +170,7 @@ void store_end_run(result_store *store, int64_t run, run_state state)
     settle(store);
 }
 
-/* Speeds of the cases that a process timed (-1: any), from the repetitions of ended processes. */
+/* Computes the speeds of the cases that a process timed (-1: any), from the repetitions of finished processes. */
 static void put_timings(result_store *store, int64_t run, int64_t process)
 {
     stored_cases cases = store_timed_cases(store, run, process, true);
@@ -208,7 +208,7 @@ void store_drop_unfinished(result_store *store, int64_t run)
     store_finish(store);
 }
 
-/* Once a run is over, its own columns say what became of its cases: nobody counts for a list. */
+/* The counts of a finished run are its own columns, so that lists of runs count no cases. */
 #define RUNS                                                                                       \
     "SELECT id, started, plan, plan_hash, command_line, seed, state, "                             \
     "coalesce(runs.cases, " COUNT_CASES ") AS cases, "                                             \
@@ -312,7 +312,7 @@ unsigned store_next_process(result_store *store, int64_t run)
 
 /* ---- kernels ---- */
 
-/* What calls of the library took, which is known when they are timed, stays where a kernel is put again. */
+/* Stores a kernel's descriptor. Keeps the dispatched kernels, which are known only after timing, of an earlier one. */
 void store_put_kernel(result_store *store, int64_t run, json_t *descriptor)
 {
     json_t *kernels = json_pack("[o]", descriptor);
@@ -370,7 +370,7 @@ static void add_cell(result_store *store, int64_t run, const case_key *key)
     machine_free(&machine);
 }
 
-/* The number of the case, which is added where the run doesn't have it yet. */
+/* Returns the number of the case, which is added if the run does not have it. */
 static int64_t find_or_add_case(result_store *store, int64_t run, const case_key *key)
 {
     if (store->last_case && store->last_run == run && case_key_equal(&store->last_key, key))
@@ -397,7 +397,7 @@ static int64_t find_or_add_case(result_store *store, int64_t run, const case_key
     return id;
 }
 
-/* A row of a table of cases: the case's number, then the fields. */
+/* Inserts a row for a case: its number, then the fields. */
 static void put_record(result_store *store, const char *sql, int64_t run, const case_key *key,
                        const record_field *fields, size_t count, const void *from)
 {
@@ -459,7 +459,7 @@ void store_put_judgement(result_store *store, int64_t id, const stored_case *sto
     verdict_kind kind = stored->verdict.kind;
     const char *word = verdict_word(kind);
     usability usable = stored_usable(stored);
-    /* Rows that a search found for one kernel are no measure of the others. */
+    /* Rows that a search found for one kernel say nothing about the accuracy of others. */
     bool adversarial =
         input_is_worst(stored->key.input) && verdict_exit_code(&stored->verdict) == EXIT_CODE_FINE;
     bool figure =
@@ -482,7 +482,7 @@ void store_put_judgement(result_store *store, int64_t id, const stored_case *sto
     store_step(store, statement);
 }
 
-/* INSERT with a column for each metric. */
+/* Returns the INSERT statement with a column for each metric. */
 static const char *put_accuracy_sql(void)
 {
     static text_buffer sql;
@@ -542,7 +542,7 @@ bool store_has_accuracy(result_store *store, int64_t run, const case_key *key)
                                        run, key)) > 0;
 }
 
-/* The figures of a case stand last: a file's accuracies may have columns of other programs. */
+/* The figures of a case are the last columns, since other programs may have added columns to a file's accuracies. */
 bool store_case(result_store *store, int64_t id, stored_case *found)
 {
     static const record_field fields[] = {
@@ -591,7 +591,7 @@ bool store_case(result_store *store, int64_t id, stored_case *found)
     return true;
 }
 
-/* Reads the repetitions of a case (ended: of the run's ended processes alone). */
+/* Reads the repetitions of a case; ended: only those of finished processes of the run. */
 static void read_repetitions(result_store *store, int64_t run, bool ended, stored_case *found)
 {
     if (found->repetition_count)
@@ -612,7 +612,7 @@ bool store_timed_case(result_store *store, int64_t id, stored_case *found)
     return is_there;
 }
 
-/* Those whose numbers a statement gives, with their repetitions. */
+/* Reads the cases whose numbers a statement returns, with their repetitions. */
 static stored_cases read_cases(result_store *store, sqlite3_stmt *ids, int64_t run, bool ended)
 {
     stored_cases cases = {0};
@@ -708,7 +708,7 @@ json_t *metrics_json(const ln_metrics *metrics)
     return object;
 }
 
-/* ---- looking after a store ---- */
+/* ---- maintaining a store ---- */
 
 int64_t store_remove_runs(result_store *store, int64_t first, int64_t last)
 {

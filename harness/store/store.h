@@ -25,7 +25,7 @@ typedef enum run_state { RUN_OPEN, RUN_COMPLETE, RUN_INTERRUPTED } run_state;
 extern const char
     *const run_state_names[RUN_INTERRUPTED + 1]; /* "open", "complete", "interrupted" */
 
-/* What is known of a run at its beginning. Strings are copied. */
+/* The facts that are known when a run begins. Strings are copied. */
 typedef struct run_info {
     const char *command_line;
     const char *plan;      /* "quick", "default", "full" */
@@ -37,8 +37,8 @@ typedef struct run_info {
     size_t triples, triples_covered; /* triples of levels in the problems; 0: not requested */
 } run_info;
 
-/* Cases of a run: requested; and of these unsupported (the kernel does not support the problem, or this
- * CPU cannot run it) and missing (no result). The others are done. */
+/* The cases of a run: requested, and of these unsupported (the kernel does not support the problem, or this CPU cannot
+ * run it) and missing (no result). The others are done. */
 typedef struct run_counts {
     size_t requested, unsupported, missing;
 } run_counts;
@@ -57,16 +57,16 @@ typedef struct stored_run {
     char plan[16];
     char plan_hash[65];
     char command_line[512];
-    uint64_t seed, imported; /* imported: 1 where another store measured it */
+    uint64_t seed, imported; /* imported: 1 if another store measured it */
     run_state state;
     size_t cases, repetitions; /* cases with a result */
     run_counts counts;
 } stored_run;
 
-/* The error for stores and exports of earlier formats. */
+/* The error message for stores and exports of earlier formats. */
 #define MADE_BY_OLDER "made by an older lnbench; results/README.md lists the commits that read it"
 
-/* PRAGMA application_id: "lnbh" for a store; "lnru" for an exported run, which has its hash behind its pages
+/* PRAGMA application_id: "lnbh" for a store; "lnru" for an exported run, which ends with its hash
  * (store/run_file.h). */
 enum { STORE_APPLICATION_ID = 0x6c6e6268, STORE_EXPORTED_ID = 0x6c6e7275 };
 
@@ -74,17 +74,17 @@ enum { STORE_APPLICATION_ID = 0x6c6e6268, STORE_EXPORTED_ID = 0x6c6e7275 };
  * reads part of it, or all of it after a crash that left something to roll back), was made by another
  * version, or is not writable. */
 result_store *store_open(const char *path, store_mode mode);
-/* A store in memory. */
+/* Makes a store in memory. */
 result_store *store_open_memory(void);
 /* Reads the whole file; damage ends the program (7). */
 void store_check_sound(const result_store *store);
-/* Deletes these runs with all that belongs only to them, and shrinks the file. Returns how many there were. */
+/* Deletes these runs with all that belongs only to them, and shrinks the file. Returns the number of deleted runs. */
 int64_t store_remove_runs(result_store *store, int64_t first, int64_t last);
-/* The path with which it was opened. */
+/* Returns the path that the store was opened with. */
 const char *store_path(const result_store *store);
 void store_close(result_store *store);
 
-/* The smallest visible change of time on a machine as a share (0.01 is 1 %), for each regime; NaN: not
+/* The smallest detectable change of time on a machine as a fraction (0.01 is 1 %), for each cache level; NaN: not
  * measured. `lnbench doctor --noise` stores it. */
 typedef struct machine_noise {
     char made[32]; /* ISO 8601, UTC; "": not measured */
@@ -93,31 +93,31 @@ typedef struct machine_noise {
 /* Replaces the noise that was stored for this machine. */
 void store_put_noise(result_store *store, const machine_facts *machine,
                      const double smallest[REGIMES]);
-/* A file that does not exist has none. */
+/* Returns the noise of this machine; a file that does not exist has none. */
 machine_noise store_load_noise(const char *database, const machine_facts *machine);
 
 int64_t store_begin_run(result_store *store, const run_info *info);
-/* Stores what the run will do before it does any of it: each case (a case given twice has the parts of
- * both), then their count. After that the run is open. */
+/* Stores the cases of the run before it measures any of them (a case given twice has the parts of both), then their
+ * number. After that the run is open. */
 void store_put_requested(result_store *store, int64_t run, const requested_case *requested);
 void store_count_requested(result_store *store, int64_t run);
 /* Ends a run, and counts its cases. */
 void store_end_run(result_store *store, int64_t run, run_state state);
-/* The latest run with this plan hash that is not complete or misses cases; 0: there is none. */
+/* Returns the latest run with this plan hash that is not complete or has missing cases; 0: there is none. */
 int64_t store_find_unfinished(result_store *store, const char *plan_hash);
-/* The latest run of `lnbench run` that was measured into this store, in any state with at least one case, perhaps
- * only requested; if there is none, the latest of all. Ends the program (7) where there is none. */
+/* Returns the latest run of `lnbench run` that was measured into this store, in any state, with at least one case,
+ * perhaps only requested; if there is none, the latest run of all. Ends the program (7) if there is none. */
 int64_t store_latest_run(result_store *store);
 
-/* Its descriptor, as `list kernels --json` shows it, which is taken over. */
+/* Stores a kernel's descriptor, in the form of `list kernels --json`, and frees it. */
 void store_put_kernel(result_store *store, int64_t run, json_t *descriptor);
-/* The kernel behind a call of the library (key->kernel) at a shape. */
+/* Stores the kernel that a call of the library (key->kernel) dispatches to at a shape. */
 void store_put_dispatched(result_store *store, int64_t run, const case_key *key, const char *name);
 /* Stores the judgement of a case, and replaces an earlier one: its verdict, errors, bound and hash. */
 void store_put_judged(result_store *store, int64_t run, const stored_case *stored);
 void store_put_repetition(result_store *store, int64_t run, const case_key *key,
                           const timed_repetition *repetition);
-/* For a case that could not be timed, store_put_judged() with the same key stores the verdict. */
+/* If a case could not be timed, its verdict is stored by store_put_judged() with the same key. */
 
 /* One judged row, for curves such as error over kappa. */
 typedef struct stored_row {
@@ -133,24 +133,24 @@ void store_put_row(result_store *store, int64_t run, const case_key *key, const 
  * judged. */
 typedef enum usability { USABLE_UNKNOWN, USABLE_NO, USABLE_YES } usability;
 usability stored_usable(const stored_case *stored);
-/* Whether it is an edge case: case_is_extreme(), or its largest error is that of a subnormal result, since
+/* Returns whether a case is an edge case: case_is_extreme(), or its largest error is that of a subnormal result, since
  * conformance tests mix rows. */
 bool stored_is_extreme(const stored_case *stored);
 
-size_t store_runs(result_store *store, stored_run **runs); /* free(*runs) */
+size_t store_runs(result_store *store, stored_run **runs); /* the caller frees *runs */
 stored_run store_run(result_store *store, int64_t run);
 int64_t store_run_of_case(result_store *store, int64_t id);
-/* All cases that have a result. */
+/* Returns all cases that have a result. */
 stored_cases store_cases(result_store *store, int64_t run);
-/* One case without its repetitions; false: it has no result. */
+/* Reads one case without its repetitions. Returns false if it has no result. */
 bool store_case(result_store *store, int64_t id, stored_case *found);
-/* The same with its repetitions: free(found->repetitions). */
+/* Reads a case with its repetitions; the caller frees found->repetitions. */
 bool store_timed_case(result_store *store, int64_t id, stored_case *found);
-/* The cases that a process timed (-1: any), with their repetitions (ended: only those of ended processes). */
+/* Returns the cases that a process timed (-1: any) with their repetitions; ended: only those of finished processes. */
 stored_cases store_timed_cases(result_store *store, int64_t run, int64_t process, bool ended);
 
 /* A case in two runs. base, new: its number in the run; 0: the run did not request it. missing: the part of it that is
- * missing (REQUESTED_JUDGEMENT, REQUESTED_TIMING), and why. class: that of the kernel (domain/kernel.h). */
+ * missing (REQUESTED_JUDGEMENT, REQUESTED_TIMING), and why. class: the kernel's (domain/kernel.h). */
 typedef struct stored_pair {
     case_key key;
     uint64_t base, new;
@@ -159,43 +159,42 @@ typedef struct stored_pair {
     char base_class[16], new_class[16];
     char label[NAME_MAX_LENGTH]; /* of the kernel, in the new run */
 } stored_pair;
-/* Steps through the pairs in the order of the new run (pairs.sql), without copies; false: there are no more. */
+/* Step through the pairs in the order of the new run (pairs.sql), without copies; false: there are no more. */
 void store_pairs_begin(result_store *store, int64_t base, int64_t new);
 bool store_next_pair(result_store *store, stored_pair *pair);
-/* The machine facts of a run; machine_free() them. */
+/* Returns the machine facts of a run; the caller calls machine_free(). */
 machine_facts store_machine(result_store *store, int64_t run);
-/* The kernels of a run: an array of their descriptors. */
+/* Returns the kernels of a run as an array of their descriptors. */
 json_t *store_kernels(result_store *store, int64_t run);
 
-/* What is stored between the two calls is stored completely or not at all. */
+/* Results that are stored between these two calls are stored all or not at all. */
 void store_together(result_store *store);
 void store_together_end(result_store *store);
-/* Ends it without waiting for the disk: the results survive the process, as single results do, but perhaps
- * not a power failure. */
+/* Does the same as store_together_end() without waiting for the disk: the results survive a crash of the process, as
+ * single results do, but perhaps not a power failure. */
 void store_together_leave(result_store *store);
 
 /* Copies the runs of another database, or one of them (0: all), in one transaction; runs that the store has (by their
- * origin) are left out. A file from outside must be opened by run_file_open() (store/run_file.h), which checks it.
- * Returns how many were copied, numbered from *first on; 0: the store has them all, and *first is the first of them. */
+ * origin) are left out. A file from outside must be opened by run_file_open(), which checks it. Returns how many were
+ * copied, numbered from *first on; 0: the store has them all, and *first is the first of them. */
 int64_t store_copy_runs(result_store *store, const char *path, int64_t only, int64_t *first);
 
-/* For --resume: marks a worker process that made all its repetitions as ended, and stores the speeds; deletes the
- * repetitions of other processes, which are made again; how many ended processes timed a case; and the
- * first number that no process of the run has. */
+/* For --resume: mark a worker process as finished and store the speeds; delete the repetitions of unfinished processes,
+ * which are repeated; return how many finished processes timed a case; return the first unused number of a process. */
 void store_end_process(result_store *store, int64_t run, unsigned process);
 void store_drop_unfinished(result_store *store, int64_t run);
 unsigned store_process_count(result_store *store, int64_t run, const case_key *key);
 unsigned store_next_process(result_store *store, int64_t run);
 bool store_has_accuracy(result_store *store, int64_t run, const case_key *key);
 
-/* An object whose members are the fields; of the metrics, the published ones. */
+/* Return an object whose members are the fields; metrics_json() has the published metrics. */
 json_t *case_key_json(const case_key *key);
 json_t *speed_json(const speed_figures *speed);
 json_t *metrics_json(const ln_metrics *metrics);
 
 /* ---- scripts ----
  *
- * SQL that makes TEMP tables from the views, for charts and pages. Data that the store does not have is given in TEMP
+ * SQL that makes TEMP tables from the views, for charts and pages. Data that the store does not have is passed in TEMP
  * tables, too. All TEMP tables are deleted when the scratch ends. script.c has the functions that SQLite lacks.
  *
  *     store_scratch_begin(store);
@@ -206,13 +205,13 @@ json_t *metrics_json(const ln_metrics *metrics);
  *         name = table_text(&table, 0, "name");
  *     stored_table_free(&table);
  *     store_scratch_end(store);
- */
+ * */
 
-/* The two calls may be nested. */
+/* These two calls may be nested. */
 void store_scratch_begin(result_store *store);
 void store_scratch_end(result_store *store);
 
-/* Runs statements that give no rows. */
+/* Runs statements that return no rows. */
 void store_script(const result_store *store, const char *sql);
 /* Inserts a row into a TEMP table. A letter for each column: i an int64_t, s a string (NULL is ""), n a string
  * (NULL and "" are NULL), d a double (NaN is stored as NULL). */
@@ -221,7 +220,7 @@ void store_put_line(result_store *store, const char *name, const char *types, ..
 typedef struct stored_cell {
     enum { CELL_NONE, CELL_WHOLE, CELL_REAL, CELL_TEXT } kind;
     int64_t whole;
-    double real; /* also for a whole number; NaN: none, or a text */
+    double real; /* also for an integer; NaN: no number */
     char *text;  /* NULL: no text */
 } stored_cell;
 
@@ -233,22 +232,22 @@ typedef struct stored_table {
 } stored_table;
 
 stored_table store_get_table(result_store *store, const char *name);
-/* All rows of a query; `types` and the arguments after it are its parameters, as in store_put_line(). */
+/* Returns all rows of a query; `types` and the arguments after it are its parameters, as in store_put_line(). */
 stored_table store_ask(result_store *store, const char *sql, const char *types, ...);
-/* The rows of a query whose ?1 is a run, in parts of `most` rows; the last part has fewer, or none. */
+/* Passes the rows of a query whose ?1 is a run to take(), in parts of `most` rows; the last part has fewer, or none. */
 void store_query(result_store *store, const char *sql, int64_t run, size_t most,
                  void (*take)(void *context, const stored_table *part), void *context);
 void stored_table_free(stored_table *table);
-/* 0, NaN or "" if there is no such row or column, or no value in it. */
+/* Return 0, NaN or "" if there is no such row or column, or no value in it. */
 int64_t table_whole(const stored_table *table, size_t row, const char *column);
 double table_real(const stored_table *table, size_t row, const char *column);
 const char *table_text(const stored_table *table, size_t row, const char *column);
-/* A cell as a value of a relation, with every digit. */
+/* Return a cell as a value of a relation, with every digit. */
 relation_value table_value(const stored_table *table, size_t row, const char *column);
 relation_value cell_value(const stored_cell *cell);
-/* All cells, row by row: texts, and figures as the relation's columns say. */
+/* Adds all cells, row by row: texts as they are, and figures in the formats of the relation's columns. */
 void table_add_to(const stored_table *table, relation *rows);
-/* An object of the columns from `first` to `last`, by their names, without undefined ones. */
+/* Returns an object with the columns from `first` to `last` by their names, without undefined ones. */
 json_t *table_object(const stored_table *table, size_t row, const char *first, const char *last);
 
 #endif

@@ -1,8 +1,8 @@
--- What the tables say, for lnbench and for every other program: each answer of lnbench is asked here.
--- Plain joins and correlated subqueries, so that a condition on the run, however it is put, becomes a
--- search of an index: many_runs_test counts the steps.
+-- The contents of the tables, for lnbench and for other programs: all results of lnbench are queries of these views.
+-- They are plain joins and correlated subqueries, so that any condition on the run becomes an index search:
+-- many_runs_test counts the steps.
 
--- A row a judged case.
+-- One row for each judged case.
 CREATE VIEW judged AS
     SELECT run, operation, kernel, types, convention, rows, hidden, cache, threads,
            (SELECT name FROM inputs WHERE inputs.id = input_id) AS input,
@@ -12,7 +12,7 @@ CREATE VIEW judged AS
     FROM cells JOIN cases ON cases.cell = cells.id JOIN judgements ON judgements.case_id = cases.id
     WHERE verdict IN ('pass', 'type-limited', 'fail');
 
--- A row a timed case.
+-- One row for each timed case.
 CREATE VIEW timed AS
     SELECT run, operation, kernel, types, convention, rows, hidden, cache, threads,
            (SELECT name FROM inputs WHERE inputs.id = input_id) AS input,
@@ -20,7 +20,7 @@ CREATE VIEW timed AS
            copy_ratio_lo, copy_ratio_hi, cycles, instructions, repetitions, processes
     FROM cells JOIN cases ON cases.cell = cells.id JOIN timings ON timings.case_id = cases.id;
 
--- A row a case that was requested and has no result, of killed runs too.
+-- One row for each requested case without a result, also of killed runs.
 CREATE VIEW missing AS
     SELECT run, operation, kernel, types, convention, rows, hidden, cache, threads,
            (SELECT name FROM inputs WHERE inputs.id = input_id) AS input,
@@ -36,8 +36,8 @@ CREATE VIEW missing AS
                AND (verdict IS NULL OR verdict = 'pass' OR reason IN ('inaccurate', 'wrong-class'))
                AND NOT EXISTS (SELECT 1 FROM repetitions WHERE repetitions.case_id = cases.id)));
 
--- A row a kernel, convention, shape and so on: what was judged of it, adversarial rows on their own, and
--- its time.
+-- One row for each kernel, convention, shape, cache state and number of threads: its judged cases, with adversarial
+-- rows apart, and its time.
 CREATE VIEW summary AS
     SELECT run, operation, kernel, types, convention, rows, hidden, cache, threads, id AS cell,
            (SELECT count(*) FROM judged WHERE cell = cells.id AND NOT adversarial) AS judged,
