@@ -4,7 +4,7 @@
  *     double begun = seconds_now();
  *     call();
  *     double took = seconds_now() - begun;
- * */
+ */
 #ifndef LNBENCH_CLOCK_H
 #define LNBENCH_CLOCK_H
 

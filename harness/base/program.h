@@ -53,7 +53,7 @@ bool program_find(const char *name, char *path, size_t size);
  *
  *     pid_t child = child_execute(become_shell, "sleep 3");
  *     if (child > 0 && child_wait(child, 60, &status) == CHILD_ENDED && status == 0) ...
- * */
+ */
 
 typedef enum child_end { CHILD_ENDED, CHILD_LATE, CHILD_INTERRUPTED } child_end;
 

@@ -11,7 +11,7 @@
  *     relation_row(answer, as_text(name), as_flag(first), as_count(seed), as_figure(gbps),
  *                  as_figure(noise));
  *     relation_print(answer, out);
- * */
+ */
 #ifndef LNBENCH_RELATION_H
 #define LNBENCH_RELATION_H
 

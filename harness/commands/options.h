@@ -11,7 +11,7 @@
  *         .summary = "Writes a stored run.", OPTIONS(options),
  *         DEFAULTS(export_options, .format = "json"), .body = export_run,
  *     };
- * */
+ */
 #ifndef LNBENCH_OPTIONS_H
 #define LNBENCH_OPTIONS_H
 

@@ -5,7 +5,7 @@
  *     run_prepare(&session, &settings, &kernels);
  *     bool finished = run_measure(&session, &settings, &kernels, "choose", call->line);
  *     run_end(&session, &kernels);
- * */
+ */
 #ifndef LNBENCH_COMMANDS_RUN_H
 #define LNBENCH_COMMANDS_RUN_H
 

@@ -49,7 +49,7 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-/* A benchmark that a macro made; it lives in the program's data, so registering can't fail. */
+/* A benchmark that a macro defined; it is static data, so registering cannot fail. */
 typedef struct hayai_node {
     const char *name;
     void (*function)(hayai_state *state, void *user);
@@ -57,8 +57,8 @@ typedef struct hayai_node {
     struct hayai_node *next;
 } hayai_node;
 
-/* Puts a node at the end of what hayai_default_suite() will hold. Only before its first use, each
- * node once, by one thread. */
+/* Appends a node to the later contents of hayai_default_suite(). Call it only before the first use
+ * of that suite, once per node, from one thread. */
 void hayai_register(hayai_node *node);
 
 #pragma GCC visibility pop
@@ -76,7 +76,7 @@ void hayai_register(hayai_node *node);
     __builtin_memset(&object, 0, sizeof object)
 #endif
 
-/* The group stands at both ends, so that (a_b, c) and (a, b_c) are not the same. */
+/* The group is at both ends, so that (a_b, c) and (a, b_c) differ. */
 #define HAYAI_ID_(group, name) group##_##name##_of_##group
 
 #define HAYAI_REGISTER_(id, text, call, configuration)                                             \
@@ -93,7 +93,7 @@ void hayai_register(hayai_node *node);
         __VA_ARGS__;                                                                               \
     }
 
-/* Registers a call of `body` with `arguments`, under this name. */
+/* Registers a call of `body` with `arguments` under this name. */
 #define HAYAI_CALL_(id, text, body, arguments, ...)                                                \
     static void HAYAI_JOIN(hayai_call_, id)(hayai_state * state, void *user HAYAI_UNUSED)          \
     {                                                                                              \
@@ -104,7 +104,7 @@ void hayai_register(hayai_node *node);
 
 #define HAYAI_BODY_(id) HAYAI_JOIN(hayai_body_, id)
 
-/* A plain benchmark: the body gets `state`. */
+/* A plain benchmark: the body has `state`. */
 #define HAYAI_BENCHMARK(group, name) HAYAI_BENCHMARK_WITH(group, name, (void)0)
 
 /* The same with settings: statements that use `benchmark`. */
@@ -114,17 +114,16 @@ void hayai_register(hayai_node *node);
                 (state), __VA_ARGS__)                                                              \
     static void HAYAI_BODY_(HAYAI_ID_(group, name))(hayai_state * state)
 
-/* A function that exists, a hayai_function, once more under the name "function/variant". It gets
- * NULL as `user`. */
+/* An existing function, a hayai_function, once more under the name "function/variant". It gets NULL
+ * as `user`. */
 #define HAYAI_BENCHMARK_NAMED(function, variant)                                                   \
     HAYAI_BENCHMARK_NAMED_WITH(function, variant, (void)0)
 #define HAYAI_BENCHMARK_NAMED_WITH(function, variant, ...)                                         \
     HAYAI_CALL_(HAYAI_ID_(function, variant), #function "/" #variant, function, (state, NULL),     \
                 __VA_ARGS__)
 
-/* A fixture: its members; then, both of them required, what is done before and after each call of
- * each of its benchmarks, untimed, in each thread with a fixture of its own that starts as zeros.
- */
+/* A fixture: its members, then the required code before and after each call of each of its
+ * benchmarks, which is not timed. Each thread has its own fixture, which starts as zeros. */
 #define HAYAI_FIXTURE(fixture_name) struct fixture_name
 #define HAYAI_SET_UP(fixture_name)                                                                 \
     static void hayai_set_up_##fixture_name(struct fixture_name *fixture HAYAI_UNUSED,             \
@@ -133,7 +132,7 @@ void hayai_register(hayai_node *node);
     static void hayai_tear_down_##fixture_name(struct fixture_name *fixture HAYAI_UNUSED,          \
                                                hayai_state *state HAYAI_UNUSED)
 
-/* The body is not called when set-up has skipped; tear-down is. */
+/* The body is not called if set-up has skipped; tear-down is. */
 #define HAYAI_FIXTURE_CALL_(fixture_name, call, ...)                                               \
     HAYAI_ZEROED_(struct fixture_name, fixture);                                                   \
     hayai_set_up_##fixture_name(&fixture, state);                                                  \
@@ -141,7 +140,7 @@ void hayai_register(hayai_node *node);
         call(__VA_ARGS__);                                                                         \
     hayai_tear_down_##fixture_name(&fixture, state)
 
-/* A benchmark of a fixture: the body gets `state` and `fixture`. */
+/* A benchmark of a fixture: the body has `state` and `fixture`. */
 #define HAYAI_BENCHMARK_F(fixture_name, name) HAYAI_BENCHMARK_F_WITH(fixture_name, name, (void)0)
 #define HAYAI_BENCHMARK_F_WITH(fixture_name, name, ...)                                            \
     static void HAYAI_BODY_(HAYAI_ID_(fixture_name, name))(                                        \
@@ -152,7 +151,7 @@ void hayai_register(hayai_node *node);
     static void HAYAI_BODY_(HAYAI_ID_(fixture_name, name))(                                        \
         hayai_state * state, struct fixture_name * fixture HAYAI_UNUSED)
 
-/* A parametrised benchmark: `parameters` is a list in parentheses. It is run by its instances. */
+/* A parametrised benchmark: `parameters` is a list in parentheses. Only its instances are run. */
 #define HAYAI_BENCHMARK_P(group, name, parameters)                                                 \
     static void HAYAI_BODY_(HAYAI_ID_(group, name))(hayai_state * state, HAYAI_UNPACK parameters)
 #define HAYAI_BENCHMARK_P_INSTANCE(group, name, values)                                            \
@@ -161,7 +160,7 @@ void hayai_register(hayai_node *node);
     HAYAI_CALL_(HAYAI_JOIN(HAYAI_ID_(group, name), __COUNTER__), #group "/" #name #values,         \
                 HAYAI_BODY_(HAYAI_ID_(group, name)), (state, HAYAI_UNPACK values), __VA_ARGS__)
 
-/* A parametrised benchmark of a fixture: the body gets `state`, `fixture` and the parameters. */
+/* A parametrised benchmark of a fixture: the body has `state`, `fixture` and the parameters. */
 #define HAYAI_BENCHMARK_PF(fixture_name, name, parameters)                                         \
     static void HAYAI_BODY_(HAYAI_ID_(fixture_name, name))(                                        \
         hayai_state * state, struct fixture_name * fixture HAYAI_UNUSED, HAYAI_UNPACK parameters)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Runs and reports: settings of a run, what is reported, to whom, and in which format.
+ * Runs and reports: the settings of a run, the reported data, reporters and formats.
  *
  *     const char *outputs[] = {"json:result.json", "junit:result.xml"};
  *     hayai_options options = {.repetitions = 9, .outputs = outputs, .output_count = 2};
@@ -19,7 +19,7 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-/* ---- What is reported ------------------------------------------------------------------------ */
+/* ---- The reported data ----------------------------------------------------------------------- */
 
 typedef enum hayai_run_type HAYAI_INT {
     HAYAI_RUN_TYPE_ITERATION = 0,
@@ -31,7 +31,7 @@ typedef enum hayai_skip HAYAI_INT {
     HAYAI_SKIP_ERROR,
 } hayai_skip;
 
-/* What a memory manager measured; HAYAI_MEMORY_UNKNOWN where it did not measure. */
+/* The results of a memory manager; HAYAI_MEMORY_UNKNOWN for those that it did not measure. */
 #define HAYAI_MEMORY_UNKNOWN INT64_MAX
 typedef struct hayai_memory {
     int64_t allocations;
@@ -54,22 +54,22 @@ typedef struct hayai_run {
     const char *label;
     hayai_skip skipped;
     const char *message; /* of the error or skip; "" */
-    int64_t iterations;  /* of all threads; of an aggregate: repetitions */
+    int64_t iterations;  /* of all threads; for an aggregate: repetitions */
     int64_t threads;
-    int64_t repetition; /* 0 ...; -1 of an aggregate */
+    int64_t repetition; /* 0 ...; -1 for an aggregate */
     int64_t repetitions;
     hayai_unit unit;
-    /* Times of an iteration, in `unit`. Of an aggregate whose unit is a percentage: the fraction
+    /* Times of an iteration, in `unit`. For an aggregate whose unit is a percentage: the fraction
      * itself. BigO: the coefficient, in `unit`. Skipped: 0. */
     double real_time;
     double cpu_time;
-    double real_seconds; /* of the whole run, not of an iteration; 0 of an aggregate */
+    double real_seconds; /* of the whole run, not of an iteration; 0 for an aggregate */
     double cpu_seconds;
     bool big_o, rms;
-    const char *complexity; /* of BigO: "(1)", "N", "N^2", "N^3", "lgN", "NlgN", "f(N)"; "" */
+    const char *complexity; /* for BigO: "(1)", "N", "N^2", "N^3", "lgN", "NlgN", "f(N)"; else "" */
     int64_t complexity_n;
     size_t counter_count;
-    const hayai_counter_value *counters; /* in order of their names */
+    const hayai_counter_value *counters; /* in the order of their names */
     const hayai_memory *memory;          /* NULL without a memory manager */
     double allocations_per_iteration;
     uint64_t reserved[8]; /* 0 */
@@ -79,7 +79,7 @@ typedef struct hayai_cache {
     const char *type; /* "Data", "Instruction", "Unified" */
     int level;
     int64_t bytes;
-    int sharing; /* processors that share it */
+    int sharing; /* number of processors that share it */
 } hayai_cache;
 
 typedef struct hayai_custom {
@@ -101,29 +101,28 @@ typedef struct hayai_context {
     const char *library_version;
     const char *library_build; /* hayai_library_build() */
     size_t custom_count;
-    const hayai_custom *custom; /* in order of their keys */
-    size_t name_width;          /* the longest name */
+    const hayai_custom *custom; /* in the order of their keys */
+    size_t name_width;          /* length of the longest name */
 } hayai_context;
 
-/* ---- To whom --------------------------------------------------------------------------------- */
+/* ---- Reporters ------------------------------------------------------------------------------- */
 
-/* A reporter of one's own. Any callback may be NULL. A callback that
- * returns anything but HAYAI_OK stops the run, which returns that status (HAYAI_STOPPED to stop on
- * purpose, or an error) with the message that the callback left by hayai_fail(). `finalize` is still
- * called once, if `context` was.
- * Everything passed is valid during the call only. All callbacks run on the thread that runs the
+/* A user-defined reporter. Any callback may be NULL. A callback that returns anything but HAYAI_OK
+ * stops the run, which returns that status (HAYAI_STOPPED to stop on purpose, or an error) with the
+ * message that the callback left by hayai_fail(). `finalize` is still called once, if `context`
+ * was. All arguments are valid during the call only. All callbacks run on the thread that runs the
  * suite. */
 typedef struct hayai_reporter {
     hayai_status (*context)(const hayai_context *machine, void *user);
     hayai_status (*run)(const hayai_run *run, void *user); /* each repetition, each aggregate */
-    /* The same runs as they come: all repetitions of an instance; then all its aggregates. (When
-     * interleaved by hayai: each repetition alone.) */
+    /* The same runs in groups: all repetitions of an instance, then all its aggregates. (With
+     * hayai's interleaving: single repetitions.) */
     hayai_status (*report)(const hayai_run *runs, size_t count, void *user);
     hayai_status (*finalize)(void *user);
     void *user;         /* passed to each callback */
     bool file;          /* counts as a file, for "display aggregates only" */
     size_t struct_size; /* sizeof(hayai_reporter) or 0; the same in all of an array */
-    /* Instead of the others, by hayai_suite_report_list(): the names of the instances. */
+    /* Called instead of the others by hayai_suite_report_list(): the names of the instances. */
     hayai_status (*list)(const char *const *names, size_t count, void *user);
 } hayai_reporter;
 
@@ -138,29 +137,29 @@ typedef enum hayai_color HAYAI_INT {
 /* All zeros (or NULL) are Google Benchmark's defaults. */
 typedef struct hayai_options {
     const char *filter; /* as in hayai_suite_list(); NULL: all */
-    double min_seconds; /* of a run, where the benchmark has none of its own; 0: 0.5 */
+    double min_seconds; /* of a run, for benchmarks without their own; 0: 0.5 */
     double min_warm_up_seconds;
-    int64_t iterations;       /* where the benchmark has none of its own; 0: by min_seconds */
-    unsigned repetitions;     /* where the benchmark has none of its own; 0: 1 */
-    bool random_interleaving; /* Google Benchmark's; reports an instance when all of it is done */
+    int64_t iterations;       /* for benchmarks without their own; 0: by min_seconds */
+    unsigned repetitions;     /* for benchmarks without their own; 0: 1 */
+    bool random_interleaving; /* Google Benchmark's; reports an instance when it is finished */
     bool interleave;          /* hayai's: as hayai_suite_run_interleaved(), all instances with */
     uint64_t seed;            /* `repetitions`, aggregates at the end */
     bool report_aggregates_only;
     bool display_aggregates_only;
-    bool quartiles;        /* of every benchmark */
-    hayai_unit unit;       /* where the benchmark has none of its own */
+    bool quartiles;        /* for every benchmark */
+    hayai_unit unit;       /* for benchmarks without their own */
     bool counters_tabular; /* on the console */
     hayai_color color;     /* on the console */
     /* "format:path", or "format" for standard output. Formats: "json" (strict), "jsonl", "tsv",
-     * "junit", "markdown"; Google Benchmark's own "console", "csv", "google-json"; "none". Where
-     * none goes to standard output and there is no reporter of one's own, "console" does. No two of
-     * them can share standard output or a file. A value that is not finite is null in JSON, and
-     * empty in TSV. */
+     * "junit", "markdown"; Google Benchmark's own "console", "csv", "google-json"; "none". If none
+     * goes to standard output and there is no user-defined reporter, "console" does. Two of them
+     * cannot share standard output or a file. A value that is not finite is null in JSON, and empty
+     * in TSV. */
     const char *const *outputs;
     size_t output_count;
     const hayai_reporter *reporters;
     size_t reporter_count;
-    const char *perf_counters; /* names for libpfm, where the library was built with it */
+    const char *perf_counters; /* names for libpfm, if the library was built with it */
     int verbosity;
     bool dry_run;           /* one iteration of one repetition each */
     const char *executable; /* the name to report; NULL: the program's */
@@ -169,10 +168,10 @@ typedef struct hayai_options {
 } hayai_options;
 
 typedef struct hayai_summary {
-    size_t instances; /* that matched */
-    size_t runs;      /* repetitions that were reported */
-    size_t errors;    /* of them, skipped with an error */
-    size_t messages;  /* of them, skipped with a message */
+    size_t instances; /* number that matched */
+    size_t runs;      /* number of reported repetitions */
+    size_t errors;    /* how many of them were skipped with an error */
+    size_t messages;  /* how many of them were skipped with a message */
     size_t reserved[4];
 } hayai_summary;
 
@@ -183,8 +182,8 @@ hayai_status hayai_suite_run(hayai_suite *suite, const hayai_options *options,
 
 /* Reports the names of the instances that match options->filter instead of running them, to the
  * outputs and to the reporters that have `list`. "json" and "google-json" write {"benchmarks":
- * [{"name": ...}]}, "jsonl" an object a line, "tsv" and "csv" a column `name`, all others a name a
- * line. */
+ * [{"name": ...}]}, "jsonl" one object per line, "tsv" and "csv" a column `name`, all others one
+ * name per line. */
 hayai_status hayai_suite_report_list(hayai_suite *suite, const hayai_options *options);
 
 /* ---- The command line ------------------------------------------------------------------------ */
@@ -196,26 +195,26 @@ typedef enum hayai_command HAYAI_INT {
 } hayai_command;
 
 /* Reads the environment's BENCHMARK_... and then the arguments into *options and *command, and
- * takes out of argv what it understood; what is left is the caller's. hayai_options_help() says
- * what there is. `options` points into argv, and owns a list: hayai_options_release(). After a
+ * removes the recognized arguments from argv; the caller handles the others. hayai_options_help()
+ * lists the options. `options` points into argv, and owns a list: hayai_options_release(). After a
  * failure it is empty. */
 hayai_status hayai_options_parse(hayai_options *options, hayai_command *command, int *argc,
                                  char **argv);
 void hayai_options_release(hayai_options *options);
 const char *hayai_options_help(void);
 
-/* The main of a benchmark program: runs the default suite as the arguments say. Prints to standard
- * output, and one line a failure to standard error. 0: fine, 1: a benchmark or the run failed, 2:
- * bad arguments. */
+/* The main function of a benchmark program: runs the default suite as the arguments request. Prints
+ * to standard output, and one line for each failure to standard error. Returns 0: success, 1: a
+ * benchmark or the run failed, 2: invalid arguments. */
 int hayai_main(int argc, char **argv);
 
-/* ---- Around all runs ------------------------------------------------------------------------- */
+/* ---- Settings for all runs ------------------------------------------------------------------- */
 
-/* A line of one's own for the reports' context. A key has one value: HAYAI_ERROR_ARGUMENT for
+/* Adds a user-defined line to the reports' context. A key has one value: HAYAI_ERROR_ARGUMENT for
  * another one. */
 hayai_status hayai_add_context(const char *key, const char *value);
 
-/* Measures memory: one more run of at most 16 iterations between start and stop. NULL: none. The
+/* Measures memory in one more run of at most 16 iterations between start and stop. NULL: none. The
  * struct is copied. */
 typedef struct hayai_memory_manager {
     void (*start)(void *user);
@@ -225,8 +224,8 @@ typedef struct hayai_memory_manager {
 } hayai_memory_manager;
 hayai_status hayai_register_memory_manager(const hayai_memory_manager *manager);
 
-/* Profiles: one more run of one iteration. NULL: none. The struct is copied.
- * HAYAI_ERROR_UNSUPPORTED before Google Benchmark 1.8.5. */
+/* Profiles one more run of one iteration. NULL: none. The struct is copied. HAYAI_ERROR_UNSUPPORTED
+ * before Google Benchmark 1.8.5. */
 typedef struct hayai_profiler_manager {
     void (*after_set_up_start)(void *user);
     void (*before_tear_down_stop)(void *user);
@@ -235,7 +234,7 @@ typedef struct hayai_profiler_manager {
 } hayai_profiler_manager;
 hayai_status hayai_register_profiler_manager(const hayai_profiler_manager *manager);
 
-/* Forgets the custom context and the managers. */
+/* Removes the custom context and the managers. */
 void hayai_shutdown(void);
 
 #pragma GCC visibility pop

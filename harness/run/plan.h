@@ -3,7 +3,7 @@
  *     plan_request request = {.name = "quick", .only = "accuracy", .seed = 1};
  *     plan_make(&request, &kernels, &machine, &plan);
  *     case_key key = accuracy_key(&plan.accuracy[0], plan.kernels[0]);
- * */
+ */
 #ifndef LNBENCH_PLAN_H
 #define LNBENCH_PLAN_H
 

@@ -6,7 +6,7 @@
  *     session_ask(&session);
  *     bool finished = session_invariance(&session, &kernels) && session_accuracy(&session) &&
  *                     session_speed(&session);
- * */
+ */
 #ifndef LNBENCH_SESSION_H
 #define LNBENCH_SESSION_H
 

@@ -4,7 +4,7 @@
  *     stored_cases cases = store_timed_cases(store, run, -1, true);
  *     speed_figures speed = speed_of_case(&cases, 0);   // speed.time_ns, speed.copy_ratio
  *     interval_estimate ratio = speed_of_pair(&cases.cases[1], &cases.cases[0]);
- * */
+ */
 #ifndef LNBENCH_SPEED_H
 #define LNBENCH_SPEED_H
 

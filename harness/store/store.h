@@ -205,7 +205,7 @@ json_t *metrics_json(const ln_metrics *metrics);
  *         name = table_text(&table, 0, "name");
  *     stored_table_free(&table);
  *     store_scratch_end(store);
- * */
+ */
 
 /* These two calls may be nested. */
 void store_scratch_begin(result_store *store);

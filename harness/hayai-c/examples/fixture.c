@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A fixture, arguments and counters: copying blocks of several sizes, by one and by two threads. */
+/* A fixture, arguments and counters: copies blocks of several sizes with one and two threads. */
 #include <hayai.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@ HAYAI_FIXTURE(blocks)
     size_t size;
 };
 
-/* Untimed, before each call of each benchmark of this fixture, in each of its threads. */
+/* Runs untimed, before each call of each benchmark of this fixture, in each of its threads. */
 HAYAI_SET_UP(blocks)
 {
     fixture->size = (size_t)hayai_state_range(state, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The plain way: a benchmark, the loop, main. Try --help, and
+/* A minimal program: a benchmark, the loop, main. Try --help, and
  *
  *     plain --benchmark_repetitions=5 -o console -o json:plain.json -o junit:plain.xml
  */
@@ -11,7 +11,7 @@ HAYAI_BENCHMARK(text, length)
     const char *text = "the quick brown fox jumps over the lazy dog";
     for (int64_t n; (n = hayai_state_batch(state)) > 0;)
         for (int64_t i = 0; i < n; i++) {
-            hayai_do_not_optimize_in_out(text); /* or the length is known at compile time */
+            hayai_do_not_optimize_in_out(text); /* else the compiler knows the length */
             const size_t length = strlen(text);
             hayai_do_not_optimize(length);
         }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A reporter of one's own, without macros and without a command line: prints the fastest of the
- * repetitions of each benchmark, and how much slower the slowest was. */
+/* A user-defined reporter, without macros and without a command line: prints the fastest repetition
+ * of each benchmark, and how much slower the slowest was. */
 #include <hayai.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does the loop cost more in C than in C++? Each round of hayai's interleaving runs both forms of
- * each loop once, in random order, for the same iterations; the ratio of their CPU times an
- * iteration is one pair. The median of the pairs is reported with an interval that holds the true
- * median with a probability of at least 95 %, whatever the distribution: between two of the sorted
- * pairs, by the binomial distribution.
+/* Measures whether the loop costs more in C than in C++. Each round of hayai's interleaving runs
+ * both forms of each loop once, in random order, for the same iterations; the ratio of their CPU
+ * times per iteration is one pair. The median of the pairs is reported with an interval that
+ * contains the true median with a probability of at least 95 %, whatever the distribution: between
+ * two of the sorted pairs, by the binomial distribution.
  *
  * The loops in C++ over benchmark::State itself are in overhead.cpp.
  *
@@ -15,7 +15,7 @@
 
 enum { LOOPS = 4, MOST_PAIRS = 10000, LOOP_VALUES = 64 };
 
-/* Nothing but the loop. */
+/* Runs an empty loop. */
 static void c_empty(hayai_state *state, void *user)
 {
     (void)user;
@@ -24,7 +24,7 @@ static void c_empty(hayai_state *state, void *user)
             hayai_clobber();
 }
 
-/* A chain of dependent operations: what stands beside it in the loop is hidden by its latency. */
+/* Runs a chain of dependent operations, whose latency hides other work in the loop. */
 static void c_chain(hayai_state *state, void *user)
 {
     const double *data = user; /* factor, addend */
@@ -36,7 +36,7 @@ static void c_chain(hayai_state *state, void *user)
     hayai_do_not_optimize(value);
 }
 
-/* A small piece of work with a result in each iteration. */
+/* Computes a small result in each iteration. */
 static void c_sum(hayai_state *state, void *user)
 {
     const float *values = user;
@@ -45,7 +45,7 @@ static void c_sum(hayai_state *state, void *user)
             float sum = 0;
             for (int j = 0; j < LOOP_VALUES; j++)
                 sum += values[j];
-            hayai_do_not_optimize_in_out(sum); /* as C++ does with an lvalue */
+            hayai_do_not_optimize_in_out(sum); /* Uses the other form of the loop. */
         }
 }
 
@@ -76,7 +76,7 @@ static const loop loops[LOOPS] = {
 };
 
 typedef struct samples {
-    double seconds[2 * LOOPS][MOST_PAIRS]; /* C and C++ in turn */
+    double seconds[2 * LOOPS][MOST_PAIRS]; /* C and C++ in alternation */
     const char *error;
 } samples;
 
@@ -105,8 +105,9 @@ static double median(double *values, size_t count)
     return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-/* The greatest r such that at most r - 1 of n fair coins show heads with a probability of at most
- * 2.5 %: then the r-th from below and the r-th from above enclose the median. 0: n is too small. */
+/* Returns the greatest r such that at most r - 1 of n fair coins show heads with a probability of
+ * at most 2.5 %: then the r-th smallest and the r-th largest value enclose the median. 0: n is too
+ * small. */
 static size_t interval_rank(size_t n)
 {
     double probability = 0;

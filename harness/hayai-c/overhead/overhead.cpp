@@ -11,8 +11,8 @@ static benchmark::State &native(hayai_state *state)
     return *static_cast<benchmark::State *>(hayai_state_native(state));
 }
 
-/* The same barrier as in C: benchmark::ClobberMemory() is a fence without an instruction, and clang
- * removes a loop that has nothing else. */
+/* Uses the same barrier as in C: benchmark::ClobberMemory() is a fence without an instruction, and
+ * clang removes an otherwise empty loop. */
 void cpp_empty(hayai_state *state, void *)
 {
     for (auto _ : native(state))

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Suites, their benchmarks and the arguments of these, as the caller describes them, and the messages
- * of calls that fail. */
+/* Suites, their benchmarks and arguments, as the caller describes them, and error messages. */
 #include "internal.hpp"
 #include <algorithm>
 #include <cmath>
@@ -84,7 +83,7 @@ extern "C" const char *hayai_status_string(hayai_status status)
 namespace
 {
 
-/* The JSON context names the library's own build type; nothing else in its interface does. */
+/* Returns the library's build type from the JSON context; no other interface has it. */
 std::string build_type()
 {
     benchmark::JSONReporter reporter;
@@ -101,8 +100,8 @@ std::string build_type()
     return text.substr(begin, text.find('"', begin) - begin);
 }
 
-/* What the macros registered and the default suite does not hold yet. Constructors run before this
- * file's own would, so these are constants to begin with. */
+/* The benchmarks that macros registered and the default suite does not have yet. They are
+ * constant-initialized, because the macros' constructors may run before this file's. */
 hayai_node *first_node = nullptr;
 hayai_node **last_node = &first_node;
 
@@ -181,7 +180,7 @@ void hayai_suite_destroy(hayai_suite *suite)
 
 void hayai_register(hayai_node *node)
 {
-    if (!node || node->next || last_node == &node->next) /* once is enough: twice is a circle */
+    if (!node || node->next || last_node == &node->next) /* twice would make a cycle */
         return;
     *last_node = node;
     last_node = &node->next;
@@ -229,7 +228,7 @@ hayai_status hayai_suite_add(hayai_suite *suite, const char *name, hayai_functio
 
 /* ---- The builder calls ----------------------------------------------------------------------- */
 
-/* Everything that Google Benchmark would abort on is refused here. */
+/* Builder calls refuse everything that Google Benchmark would abort on. */
 
 namespace
 {
@@ -491,7 +490,7 @@ hayai_status hayai_benchmark_tear_down(hayai_benchmark *benchmark, hayai_set_up_
 
 /* ---- Arguments ------------------------------------------------------------------------------- */
 
-/* Arguments and thread counts: lists are resolved at once, so that Google Benchmark only ever gets
+/* Arguments and thread counts: lists are resolved at once, so that Google Benchmark gets only
  * single sets. */
 
 namespace
@@ -499,7 +498,7 @@ namespace
 
 constexpr size_t most_instances = 1000000;
 
-/* The number of arguments that sets and names must have; SIZE_MAX: any. */
+/* Returns the number of arguments that sets and names must have; SIZE_MAX: any number. */
 size_t arity(const hayai_benchmark &benchmark)
 {
     if (!benchmark.arguments.empty())
@@ -522,7 +521,7 @@ hayai_status too_many(const hayai_benchmark &benchmark)
                 most_instances);
 }
 
-/* `who` is a benchmark, or the function that was called. */
+/* Checks a range. `who` is a benchmark, or the called function. */
 hayai_status check_range(const char *who, int64_t low, int64_t high, int64_t step,
                          int64_t least_step)
 {
@@ -584,7 +583,7 @@ hayai_status add_singles(hayai_benchmark &benchmark, const std::vector<int64_t> 
     return HAYAI_OK;
 }
 
-/* All combinations; the first list's values change fastest, as in the library. */
+/* Adds all combinations; the first list's values change fastest, as in the library. */
 hayai_status add_product(hayai_benchmark &benchmark, const std::vector<std::vector<int64_t>> &lists)
 {
     size_t total = 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Thompson's construction and simulation: Programming Techniques: Regular expression search
- * algorithm, CACM 11 (1968). */
+/* Regular expressions by Thompson's construction and simulation: Programming Techniques: Regular
+ * expression search algorithm, CACM 11 (1968). */
 #include "internal.hpp"
 #include <cctype>
 #include <cstring>
@@ -11,7 +11,7 @@ constexpr size_t most_letters = 4096, most_depth = 100, most_signs = 10, most_st
 constexpr int most_times = 255, no_end = -1; /* RE_DUP_MAX of POSIX */
 } // namespace
 
-/* Reads the expression from left to right into a tree, and makes states of it from right to left. */
+/* Reads the expression from left to right into a tree, and makes its states from right to left. */
 class hayai::filter::parser
 {
   public:
@@ -29,7 +29,7 @@ class hayai::filter::parser
   private:
     struct node {
         enum { one, sequence, choice, repeat } what = sequence;
-        kind state = kind::letter; /* of one */
+        kind state = kind::letter; /* of a `one` */
         letters set;
         std::vector<node> parts;
         int least = 0, most = 0;
@@ -168,7 +168,7 @@ class hayai::filter::parser
         return others ? ~made : made;
     }
 
-    /* [:class:], and [.x.] and [=x=], which are x here. */
+    /* Reads [:class:], and [.x.] and [=x=], which both mean x here. */
     letters named(char sign)
     {
         static const struct {
@@ -202,7 +202,7 @@ class hayai::filter::parser
         return states_.size() - 1;
     }
 
-    /* The state before `next` from which this part is matched. */
+    /* Returns the first state of this part; `next` is the state after it. */
     size_t build(const node &part, size_t next)
     {
         if (part.what == node::one)
@@ -220,7 +220,7 @@ class hayai::filter::parser
         return made;
     }
 
-    /* Each time costs a state, be it of nothing. */
+    /* Builds a repetition. Each repeat needs a state, even of an empty body. */
     size_t build_repeat(const node &part, size_t next)
     {
         const node &body = part.parts.front();
@@ -259,7 +259,7 @@ bool hayai::filter::takes(const std::string &name) const
     return matches(name) != negative_;
 }
 
-/* Adds the states that are reached from one without a letter; whether the whole is matched there. */
+/* Adds the states reached without a character; returns whether the match is complete. */
 bool hayai::filter::follow(size_t from, bool at_begin, bool at_end, std::vector<size_t> &states,
                            std::vector<size_t> &marks, size_t mark) const
 {

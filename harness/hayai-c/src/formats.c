@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The report formats, from the text that grows to the reporter around each format. */
+/* The report formats: growing texts, outputs, and the reporter of each format. */
 #include "formats.h"
 #include <errno.h>
 #include <locale.h>
@@ -13,7 +13,7 @@
 
 /* ---- Numbers and text ------------------------------------------------------------------------ */
 
-/* Room for `count` more bytes and a terminator. */
+/* Makes room for `count` more bytes and a terminator. */
 static bool reserve(hayai_text *text, size_t count)
 {
     if (text->failed || count >= SIZE_MAX / 2 - text->length) {
@@ -128,7 +128,7 @@ void hayai_text_any_number(hayai_text *text, double value)
     hayai_text_number(text, value, isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
 }
 
-/* The number of bytes that a sequence has, and its first byte's bits; 0: can't begin one. */
+/* Returns a sequence's length in bytes, and its first byte's bits; 0: invalid first byte. */
 static int sequence_length(unsigned char first, uint32_t *bits)
 {
     if (first < 0x80) {
@@ -206,14 +206,14 @@ static double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-/* A file that is not there yet, or that is a plain one, can be replaced. */
+/* Returns whether a file can be replaced: it does not exist, or is a regular file. */
 static bool replaceable(const char *path)
 {
     struct stat status;
     return stat(path, &status) != 0 ? errno == ENOENT : S_ISREG(status.st_mode);
 }
 
-/* The name itself, or where it leads if it is a link (which is to stay one). Allocated. */
+/* Returns the path, or the target of a link, which is kept. The caller frees it. */
 static char *resolved(const char *path)
 {
     char *target = realpath(path, NULL);
@@ -327,8 +327,8 @@ void hayai_output_close(hayai_output *output)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-/* JSON in Google Benchmark's schema, and JSON Lines: one object of the same a line, the context in
- * the first. Strict (RFC 8259): what is not finite is null, strings are valid UTF-8. */
+/* JSON in Google Benchmark's schema, and JSON Lines: one such object per line, the context in the
+ * first. Strict (RFC 8259): values that are not finite are null, strings are valid UTF-8. */
 
 static void add_string(hayai_text *text, const char *string)
 {
@@ -344,7 +344,7 @@ static void add_string(hayai_text *text, const char *string)
     hayai_text_add(text, "\"");
 }
 
-/* An object that is being written: members on lines of their own, or all in one. */
+/* An object that is being written: one member per line, or all in one line. */
 typedef struct object {
     hayai_text *text;
     const char *indent; /* before each member; NULL: one line */
@@ -416,7 +416,8 @@ static void add_loads(object *parent, const hayai_context *machine)
     hayai_text_add(parent->text, "]");
 }
 
-/* A user's key must not be one of the schema's: those would then be there twice. */
+/* Makes a user's key that differs from those of the schema, which would otherwise be there
+ * twice. */
 static void user_key(hayai_text *key, const char *name, const char *const *reserved)
 {
     hayai_text_clear(key);
@@ -575,7 +576,7 @@ static void add_run(object *obj, const hayai_run *run)
         add_text(obj, "label", run->label);
 }
 
-/* What JSON and JSON Lines differ in. */
+/* The differences between JSON and JSON Lines. */
 
 static void json_context(hayai_output *output, const hayai_context *machine, void *memory)
 {
@@ -650,9 +651,9 @@ const hayai_format hayai_format_jsonl = {.name = "jsonl",
 
 /* ---- TSV ------------------------------------------------------------------------------------- */
 
-/* Tidy TSV: one line a measure of a run (real_time, cpu_time, each counter), so that the columns
- * are the same whatever is measured. Tab, newline, carriage return and backslash in a text are
- * written \t, \n, \r, \\. What is not finite, and the times of a skipped run, are empty. */
+/* Tidy TSV: one line for each measure of a run (real_time, cpu_time, each counter), so that the
+ * columns are always the same. Tab, newline, carriage return and backslash in a text are written
+ * \t, \n, \r, \\. Values that are not finite, and the times of a skipped run, are empty. */
 
 static void add_field(hayai_text *text, const char *string)
 {
@@ -671,7 +672,7 @@ static void add_field(hayai_text *text, const char *string)
     hayai_text_add(text, "\t");
 }
 
-/* The last field ends the line, not a tab. */
+/* Ends a line: replaces the tab after the last field. */
 static void end_line(hayai_text *text)
 {
     if (!text->failed && text->length > 0)
@@ -737,10 +738,9 @@ const hayai_format hayai_format_tsv = {
 
 /* ---- JUnit ----------------------------------------------------------------------------------- */
 
-/* JUnit XML: one test case a repetition, named after its instance, with its measures as properties;
- * an error is a failure, a skip with a message is skipped. Aggregates are left out: they are no
- * tests.
- */
+/* JUnit XML: one test case for each repetition, named after its instance, with its measures as
+ * properties; an error is a failure, a skip with a message is skipped. Aggregates are left out,
+ * since they are no tests. */
 
 typedef struct totals {
     size_t tests, failures, skipped;
@@ -749,7 +749,7 @@ typedef struct totals {
     hayai_text date;
 } totals;
 
-/* XML 1.0 has no control characters but tab, newline and carriage return, and no U+FFFE, U+FFFF. */
+/* XML 1.0 allows no control characters but \t, \n and \r, and no U+FFFE, U+FFFF. */
 static void add_escaped(hayai_text *text, const char *string)
 {
     for (uint32_t code; (code = hayai_text_code_point(&string));) {
@@ -770,7 +770,7 @@ static void add_escaped(hayai_text *text, const char *string)
     }
 }
 
-/* The counts stand in the head, so it is written anew with each test case. */
+/* Writes the head again for each test case, because it has the counts. */
 static void write_head(hayai_output *output, const totals *sum)
 {
     hayai_text *head = &output->head;
@@ -875,7 +875,7 @@ const hayai_format hayai_format_junit = {.name = "junit",
 
 /* ---- Markdown -------------------------------------------------------------------------------- */
 
-/* A Markdown table, growing line by line. */
+/* A Markdown table that grows by lines. */
 
 static void add_cell(hayai_text *text, const char *string)
 {
@@ -905,7 +905,7 @@ static void markdown_context(hayai_output *output, const hayai_context *machine,
                          "|:--|--:|--:|--:|:--|\n");
 }
 
-/* Three significant digits and the unit, or a percentage. */
+/* Adds three significant digits and the unit, or a percentage. */
 static void add_time(hayai_text *text, const hayai_run *run, double time)
 {
     if (!isfinite(time))
@@ -923,7 +923,7 @@ static void add_time(hayai_text *text, const hayai_run *run, double time)
     hayai_text_add(text, " | ");
 }
 
-/* 12345678 as 12.3M; the powers of a counter are its own. */
+/* Adds 12345678 as 12.3M; the counter decides whether k is 1000 or 1024. */
 static void add_counter(hayai_text *text, const hayai_counter_value *counter)
 {
     static const char *const units[] = {"", "k", "M", "G", "T", "P"};

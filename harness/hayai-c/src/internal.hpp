@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the C++ files share: benchmarks as they were described, instances as they are run. */
+/* Declarations that the C++ files share: benchmarks as described, instances as run. */
 #ifndef HAYAI_INTERNAL_HPP
 #define HAYAI_INTERNAL_HPP
 
@@ -25,20 +25,20 @@ namespace hayai
 
 /* ---- Failures: a status and a message for the calling thread. No exception leaves a public function. */
 
-/* What the last call of this thread left is no longer the message: at the entry of every public
- * function that can fail, and before a callback whose message is asked for. */
+/* Clears the message of this thread's last call: called in every public function that can fail, and
+ * before a callback that may leave a message. */
 void clear_message();
 
-/* Leaves the message for hayai_last_message() and returns the status. */
+/* Sets the message for hayai_last_message() and returns the status. */
 hayai_status fail(hayai_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* For what is too many inside code that returns no status. */
+/* Thrown if a limit is exceeded in code that returns no status. */
 struct limit_exceeded : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/* Runs the body of a public function; what it throws becomes a status. */
+/* Runs the body of a public function; an exception becomes a status. */
 template <class Body> hayai_status guard(Body body) noexcept
 {
     clear_message();
@@ -55,7 +55,8 @@ template <class Body> hayai_status guard(Body body) noexcept
     }
 }
 
-/* ---- Benchmarks as they were described --------------------------------------------------------- */
+/* ---- Benchmarks as described
+ * ------------------------------------------------------------------ */
 
 struct aggregates_only {
     bool display, files;
@@ -80,8 +81,8 @@ struct thread_call {
 
 } // namespace hayai
 
-/* A family as its builder calls described it. Nothing is registered with Google Benchmark before a
- * run, so that everything can be checked before the library (which aborts) sees it. */
+/* A family as the builder calls described it. Nothing is registered with Google Benchmark before a
+ * run, so that everything can be checked before the library, which aborts on errors, gets it. */
 struct hayai_benchmark {
     std::string name;
     hayai_function *function = nullptr;
@@ -115,7 +116,7 @@ struct hayai_benchmark {
 
 struct hayai_suite {
     std::vector<std::unique_ptr<hayai_benchmark>> benchmarks;
-    bool doomed = false; /* destroyed while it ran: goes when the run ends */
+    bool doomed = false; /* destroyed while running: is deleted when the run ends */
 };
 
 namespace hayai
@@ -124,10 +125,10 @@ namespace hayai
 /* Deletes a suite, or empties the default one. */
 void discard(hayai_suite &suite);
 
-/* The suite that is running, or NULL. */
+/* Returns the running suite, or NULL. */
 const hayai_suite *running_suite();
 
-/* Copies a struct that the caller filled; see "The ABI" in hayai.h. What is missing stays 0. */
+/* Copies a struct that the caller filled; see "The ABI" in hayai.h. Missing members stay 0. */
 template <class Struct> hayai_status adopt(const char *name, const Struct &given, Struct &own)
 {
     constexpr size_t base = sizeof(Struct); /* in 0.2, the first version with this rule */
@@ -168,30 +169,30 @@ struct instance {
     int64_t family_number = 0;   /* among the families that match, as reported */
     int64_t number_matched = 0;  /* among the family's instances that match, as reported */
     std::string name;            /* as Google Benchmark composes it */
-    bool alone = false;          /* registered as a family: others of its own do not match */
-    int64_t iteration_limit = 0; /* never run more at once; 0: no limit */
+    bool alone = false;          /* registered as its own family */
+    int64_t iteration_limit = 0; /* maximum iterations in one run; 0: no limit */
 
-    /* Instances of a family with the same arguments and threads can't be told apart in their calls:
-     * the first one keeps what follows for all of them. */
+    /* Instances of a family with the same arguments and threads cannot be distinguished in their
+     * calls: the first one keeps the following data for all of them. */
     instance *keeper = this;
-    std::mutex mutex; /* of the flags: threads set counters at the same time */
+    std::mutex mutex; /* for the flags: threads set counters at the same time */
     std::map<std::string, hayai_counter_flags> counter_flags;
-    std::list<benchmark::MemoryManager::Result> memory; /* one a repetition */
+    std::list<benchmark::MemoryManager::Result> memory; /* one for each repetition */
 };
 
 using instances = std::vector<std::unique_ptr<instance>>;
 
-/* What the search for iterations stops with at an instance's limit; never seen by users. */
+/* The message that ends the search for iterations at an instance's limit; users never see it. */
 constexpr char limit_message[] = "\x1elimit";
 
 } // namespace hayai
 
-/* The state behind the public type: benchmark::State, and what it does not tell. */
+/* The state behind the public type: benchmark::State, and facts that it does not provide. */
 struct hayai_state {
     benchmark::State &library;
     hayai::instance &instance;
-    bool set_up = false; /* given to set-up or tear-down: no timer, no manager behind it */
-    bool native = false; /* handed out to C++ code, which may run the loop itself */
+    bool set_up = false; /* passed to set-up or tear-down: no timer or manager behind it */
+    bool native = false; /* passed to C++ code, which may run the loop itself */
     bool started = false, finished = false, paused = false;
     hayai::skip how = hayai::skip::none; /* skipped by this thread */
 };
@@ -199,32 +200,32 @@ struct hayai_state {
 namespace hayai
 {
 
-/* Whether there is a state; leaves a message where there is none. */
+/* Returns whether there is a state; leaves a message if there is none. */
 bool has(const hayai_state *state);
 
 /* Calls the user's function with a state around the library's. */
 void call(instance &instance, benchmark::State &state);
 
-/* Before a run of several threads: throws limit_exceeded where the system has not that many now
- *. */
+/* Called before a run of several threads: throws limit_exceeded if the system cannot create them
+ * now. */
 void prepare_threads(int threads);
 
-/* First thing in each thread: waits until the library has made all of them. */
+/* Called first in each thread: waits until the library has created all of them. */
 void wait_for_threads(int index);
 
-/* Between start and stop of the memory manager. */
+/* Returns whether the memory manager is between start and stop. */
 bool memory_is_measured();
 
-/* A runner in C as the library's. */
+/* Makes the library's thread runner from a runner in C. */
 version::thread_runner runner_of(const thread_call &call);
 
-/* A run's counters as C sees them; valid as long as the run. */
+/* Returns a run's counters for C; they are valid as long as the run. */
 std::vector<hayai_counter_value> counters_of(const run &run);
 
-/* Whose function was called last, on the main thread: whose memory was measured. */
+/* Returns the instance called last on the main thread, whose memory was measured. */
 instance *last_called();
 
-/* Google Benchmark reads and writes numbers here as formats.h says. */
+/* While one exists, Google Benchmark reads and writes numbers in the "C" locale (formats.h). */
 class plain_numbers
 {
   public:
@@ -244,11 +245,11 @@ class plain_numbers
 
 /* ---- Filters ----------------------------------------------------------------------------------- */
 
-/* Filters: POSIX extended regular expressions whose matching takes a time with the product of their
- * size and the name's. Google Benchmark's, std::regex, overflows the stack on many brackets, and
- * tries all ways to match (a+)+$ one after the other. */
+/* Filters: POSIX extended regular expressions. Matching takes a time proportional to the product of
+ * their length and the name's. Google Benchmark's std::regex overflows the stack on many brackets,
+ * and tries all ways to match (a+)+$ one after the other. */
 
-/* What is wrong with a filter. */
+/* An invalid filter; the message says why. */
 struct bad_filter : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -256,7 +257,7 @@ struct bad_filter : std::runtime_error {
 class filter
 {
   public:
-    /* "" and "all": every name; "-...": those that ... does not match. Throws bad_filter. */
+    /* "" and "all" match every name; "-..." matches names that ... does not. Throws bad_filter. */
     explicit filter(std::string text);
     bool takes(const std::string &name) const;
 
@@ -281,10 +282,10 @@ class filter
 
 /* ---- Reports ----------------------------------------------------------------------------------- */
 
-/* From Google Benchmark's reports to ours: one reporter that the library sees, which mends what it
- * gets, adds what the library does not compute, and hands everything to any number of sinks. */
+/* Converts Google Benchmark's reports to ours: the library sees one reporter, which corrects the
+ * runs, adds what the library does not compute, and passes everything to any number of sinks. */
 
-/* Runs as C sees them. Valid as long as the runs that it was made of, and as itself. */
+/* Runs for C. Valid as long as this object and the runs that it was made from. */
 class run_views
 {
   public:
@@ -303,7 +304,7 @@ class run_views
     std::vector<hayai_run> views_;
 };
 
-/* Where reports go. A failure has its message. */
+/* A receiver of reports. A failure has its message. */
 class sink
 {
   public:
@@ -316,11 +317,11 @@ class sink
     bool file = false; /* or standard output: "display" */
 };
 
-/* Outputs and reporters of a run. Two outputs never share a place. */
+/* The outputs and reporters of a run. Two outputs never share a file. */
 using sinks = std::vector<std::unique_ptr<sink>>;
 hayai_status open_sinks(const hayai_options &options, sinks &opened, bool to_list);
 
-/* Thrown through the library, which has no other way to be stopped. */
+/* Thrown through the library, which cannot be stopped otherwise. */
 struct stop {
     hayai_status status;
     std::string message;
@@ -334,11 +335,11 @@ class reporter : public benchmark::BenchmarkReporter
     bool ReportContext(const Context &context) override;
     void ReportRuns(const std::vector<Run> &reports) override;
 
-    /* The same for one repetition of an instance; aggregates follow with complete(). */
+    /* Reports one repetition of an instance; its aggregates follow with complete(). */
     void single(const instance &instance, Run run);
     void complete(const instance &instance, const std::vector<Run> &repetitions);
 
-    /* Ends all sinks that were begun; the first failure, or OK. */
+    /* Ends all sinks that began; returns the first failure, or OK. */
     hayai_status close();
     hayai_summary summary() const
     {
@@ -354,12 +355,12 @@ class reporter : public benchmark::BenchmarkReporter
     bool only_aggregates(const instance &instance, bool files) const;
 
     const instances &all_;
-    std::vector<size_t> first_; /* of each family that is registered, in all_ */
+    std::vector<size_t> first_; /* index in all_ of the first instance of each registered family */
     const hayai_options &options_;
     hayai::sinks &sinks_;
     size_t begun_ = 0;
-    std::ostringstream out_, err_; /* what the library says besides */
-    std::vector<Run> last_;        /* the repetitions whose aggregates come next */
+    std::ostringstream out_, err_; /* other output of the library */
+    std::vector<Run> last_;        /* the repetitions of the next aggregates */
     struct family_progress {
         size_t left = 0; /* instances that are not reported yet */
         std::vector<Run> runs;

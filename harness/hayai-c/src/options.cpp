@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command line and the environment, as hayai_options. Everything that Google Benchmark would
- * print a usage for, or abort or exit on, is refused here with one line. */
+/* Converts the command line and the environment to hayai_options. Input on which Google Benchmark
+ * would print a usage, abort or exit is refused with one line. */
 #include "internal.hpp"
 #include <cerrno>
 #include <climits>
@@ -37,7 +37,7 @@ hayai_status refuse(const char *flag, const std::string &value, const char *expe
     return fail(HAYAI_ERROR_ARGUMENT, "%s: %s: expected %s", flag, value.c_str(), expected);
 }
 
-/* As the library reads a truth: nothing, or anything but 0, f..., n..., off. */
+/* Reads a boolean as the library does: true is nothing, or anything but 0, f..., n..., off. */
 hayai_status read_truth(const std::string &value, bool &result)
 {
     std::string lower;
@@ -70,7 +70,7 @@ hayai_status read_count(const char *flag, const std::string &value, long long le
     return HAYAI_OK;
 }
 
-/* Seconds: 0.5 or (as since 1.8) 0.5s; iterations: 100x. */
+/* Reads seconds, such as 0.5 or (since 1.8) 0.5s, or iterations, such as 100x. */
 hayai_status read_min_time(command_line &line, const char *flag, const std::string &value)
 {
     if (!value.empty() && value.back() == 'x') {
@@ -119,7 +119,7 @@ hayai_status read_format(const char *flag, const std::string &value, std::string
                   "console, json, csv, jsonl, tsv, junit, markdown, google-json or none");
 }
 
-/* "key=value,key=value" */
+/* Reads "key=value,key=value". */
 hayai_status read_context(const char *flag, const std::string &value)
 {
     size_t begin = 0;
@@ -170,7 +170,7 @@ hayai_status text_flag(command_line &line, const char *, const std::string &valu
     return HAYAI_OK;
 }
 
-/* Google Benchmark's flags; each is also read from the environment, in capitals. */
+/* Google Benchmark's flags; each is also read from the environment, in capital letters. */
 const flag library_flags[] = {
     {"benchmark_filter", true, text_flag<&hayai_options::filter>},
     {"benchmark_min_time", true, read_min_time},
@@ -232,7 +232,7 @@ const flag library_flags[] = {
      }},
 };
 
-/* Ours, long and short. */
+/* Our flags, long and short. */
 struct short_flag {
     const char *name;
     char letter;
@@ -281,7 +281,7 @@ hayai_status read_environment(command_line &line)
     return HAYAI_OK;
 }
 
-/* One word, and the next one where the value stands there; `used` is how many were understood. */
+/* One word, and the next one if it is the value; `used` is the number of understood words. */
 struct words {
     char **argv;
     int count, used;
@@ -301,7 +301,7 @@ hayai_status read_flag(command_line &line, words &words, const Flag &flag, const
     return flag.read(line, shown.c_str(), value ? value : "");
 }
 
-/* The text behind "name=", "" if there is none, NULL if this is another flag. */
+/* Returns whether the word is this flag, and sets `value` to the text after "name=", or to "". */
 bool named(const char *word, const char *name, const char *&value)
 {
     const size_t length = strlen(name);
@@ -351,7 +351,7 @@ hayai_status read_arguments(command_line &line, int *argc, char **argv)
     return HAYAI_OK;
 }
 
-/* --benchmark_format and --benchmark_out are outputs like any other. */
+/* Adds --benchmark_format and --benchmark_out as ordinary outputs. */
 void add_library_outputs(command_line &line)
 {
     owned &kept = line.kept;

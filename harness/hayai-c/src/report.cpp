@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reports: Google Benchmark's runs as C sees them, what is added to them, and where they go. */
+/* Reports: converts Google Benchmark's runs for C, completes them, and passes them to outputs. */
 #include "internal.hpp"
 #include <algorithm>
 #include <cerrno>
@@ -17,26 +17,26 @@ using namespace hayai;
 
 /* ---- Aggregates ------------------------------------------------------------------------------ */
 
-/* Statistics over repetitions and the complexity fit, for what Google Benchmark does not compute
- * itself: statistics with a context, and what is interleaved by hayai. The complexity is fitted
- * here too, since the library calls plain function pointers, aborts where N was not set, and reads
- * beyond an empty vector where every run of a family failed. */
+/* Statistics over repetitions and the complexity fit, for cases that Google Benchmark does not
+ * compute: statistics with a context, and hayai's interleaving. The complexity is always fitted
+ * here, since the library calls plain function pointers, aborts if N was not set, and reads beyond
+ * an empty vector if every run of a family failed. */
 
 namespace hayai
 {
 
-/* Mean, median, stddev and cv, as the library has them. */
+/* Returns mean, median, stddev and cv, as in the library. */
 const std::vector<statistic> &standard_statistics();
 
-/* A benchmark's own statistics, and the quartiles where they are asked for. */
+/* Returns a benchmark's own statistics, and the quartiles if requested. */
 std::vector<statistic> own_statistics(const hayai_benchmark &family, bool quartiles);
 
-/* One aggregate a statistic over the repetitions that were not skipped; none if that is fewer than
- * two. Counters are aggregated likewise. */
+/* Returns one aggregate for each statistic over the repetitions that were not skipped; none if
+ * those are fewer than two. Counters are aggregated in the same way. */
 std::vector<run> aggregate(const std::vector<run> &repetitions,
                            const std::vector<statistic> &statistics);
 
-/* BigO and RMS of a family's runs; none if fewer than two were not skipped. */
+/* Returns BigO and RMS of a family's runs; none if fewer than two were not skipped. */
 std::vector<run> fit_complexity(const std::vector<run> &runs, const hayai_benchmark &family);
 
 } // namespace hayai
@@ -66,7 +66,7 @@ double cv(const double *values, size_t count, void *)
     return stddev(values, count, nullptr) / mean(values, count, nullptr);
 }
 
-/* Between the two nearest values by linear interpolation (type 7 of Hyndman and Fan 1996). */
+/* Interpolates linearly between the two nearest values (type 7 of Hyndman and Fan 1996). */
 double quantile(const double *values, size_t count, double part)
 {
     std::vector<double> sorted(values, values + count);
@@ -110,7 +110,7 @@ double per_iteration(double seconds, const run &run)
     return run.iterations > 0 ? seconds / static_cast<double>(run.iterations) : seconds;
 }
 
-/* What all aggregates of these runs have in common. */
+/* Returns an aggregate with the fields that all aggregates of these runs share. */
 run blank_aggregate(const run &first, const char *name, benchmark::StatisticUnit unit)
 {
     run result;
@@ -182,8 +182,8 @@ struct fit {
     double coefficient = 0, rms = 0;
 };
 
-/* The coefficient c that minimises sum (t - c f)^2 is sum t f / sum f^2; the root mean square of
- * what is left is reported relative to the mean time. */
+/* Fits by least squares: the coefficient c that minimises sum (t - c f)^2 is sum t f / sum f^2; the
+ * root mean square of the residuals is reported relative to the mean time. */
 fit least_squares(const hayai_benchmark &family, hayai_complexity complexity,
                   const std::vector<run> &runs, const std::vector<double> &seconds)
 {
@@ -282,7 +282,7 @@ std::vector<run> hayai::aggregate(const std::vector<run> &repetitions,
                                      time ? benchmark::kTime : benchmark::kPercentage);
         result.report_label = common_label(runs);
         result.iterations = static_cast<int64_t>(runs.size());
-        /* Times are divided by the iterations when they are reported, percentages are not. */
+        /* Reported times are divided by the iterations, percentages are not. */
         const double scale = time ? static_cast<double>(runs.size()) : 1;
         result.real_accumulated_time = compute(statistic, real) * scale;
         result.cpu_accumulated_time = compute(statistic, cpu) * scale;
@@ -302,7 +302,7 @@ std::vector<run> hayai::fit_complexity(const std::vector<run> &all, const hayai_
         real.push_back(per_iteration(run.real_accumulated_time, run));
         cpu.push_back(per_iteration(run.cpu_accumulated_time, run));
     }
-    /* The curve is chosen by the time that the benchmark is about; the other one follows it. */
+    /* The benchmark's main time selects the curve, also for the other time. */
     const std::vector<double> &first = family.manual_time ? real : cpu;
     const hayai_complexity chosen = best_fit(family, family.complexity, runs, first).complexity;
     const fit of_real = best_fit(family, chosen, runs, real);
@@ -319,7 +319,7 @@ std::vector<run> hayai::fit_complexity(const std::vector<run> &all, const hayai_
     big_o.report_big_o = true;
     big_o.real_accumulated_time = of_real.coefficient;
     big_o.cpu_accumulated_time = of_cpu.coefficient;
-    /* Reporters multiply by the unit; a ratio must come out as it is. */
+    /* Reporters multiply by the unit, which must not change a ratio. */
     const double multiplier = benchmark::GetTimeUnitMultiplier(rms.time_unit);
     rms.report_rms = true;
     rms.real_accumulated_time = of_real.rms / multiplier;
@@ -329,7 +329,7 @@ std::vector<run> hayai::fit_complexity(const std::vector<run> &all, const hayai_
 
 /* ---- Views ----------------------------------------------------------------------------------- */
 
-/* benchmark::BenchmarkReporter::Run as hayai_run. */
+/* Converts benchmark::BenchmarkReporter::Run to hayai_run. */
 
 namespace
 {
@@ -354,7 +354,7 @@ const char *complexity_text(benchmark::BigO complexity)
     }
 }
 
-/* An unknown is the library's own tombstone: the greatest number there is, as ours. */
+/* Unknown values are the largest number, in the library and here. */
 hayai_memory memory_of(const benchmark::MemoryManager::Result &result)
 {
     return {result.num_allocs, result.max_bytes_used, result.total_allocated_bytes,
@@ -455,7 +455,7 @@ namespace
 
 using library_reporter = benchmark::BenchmarkReporter;
 
-/* A callback that fails without a word gets some: which one it was. */
+/* Calls a callback. If it fails without a message, sets one that names the callback. */
 template <class Call> hayai_status ask(const char *callback, Call call)
 {
     clear_message();
@@ -515,7 +515,7 @@ class c_sink : public sink
     const hayai_reporter reporter_;
 };
 
-/* One of ours, written in C; owns what it writes to. */
+/* A sink for one of our formats in C; owns its output. */
 class format_sink : public c_sink
 {
   public:
@@ -531,7 +531,7 @@ class format_sink : public c_sink
     void *const owned_;
 };
 
-/* One of Google Benchmark's. */
+/* A sink for one of Google Benchmark's reporters. */
 class library_sink : public sink
 {
   public:
@@ -607,7 +607,7 @@ class library_sink : public sink
                           path_.empty() ? "standard output" : path_.c_str());
     }
 
-    /* The library aborts where a later run has a counter that the header does not have. */
+    /* Returns whether the counters are those of the header; the library aborts on other ones. */
     bool same_counters(const std::vector<run> &runs)
     {
         std::set<std::string> names;
@@ -677,7 +677,7 @@ struct output {
     std::string format, path;
 };
 
-/* The same text for the same file, whatever it is called; "" where several may write. */
+/* Returns the same text for the same file, whatever its name; "" if several may write to it. */
 std::string place_of(int found, const struct stat &status, const std::string &otherwise)
 {
     struct stat null;
@@ -701,7 +701,7 @@ std::string place_of(const std::string &path)
     return place_of(found, status, name);
 }
 
-/* What an output writes to. A document also has a file for its next version. */
+/* Returns the files that an output writes. A document also has a file for its next version. */
 std::vector<std::string> places_of(const output &output)
 {
     struct stat status;
@@ -714,14 +714,14 @@ std::vector<std::string> places_of(const output &output)
     return {place_of(output.path)};
 }
 
-/* Where it leads can't be compared with other places. */
+/* Returns whether the path is a dangling link, whose target cannot be compared with other paths. */
 bool leads_nowhere(const std::string &path)
 {
     struct stat status;
     return lstat(path.c_str(), &status) == 0 && stat(path.c_str(), &status) != 0;
 }
 
-/* Each would overwrite what the other one writes. */
+/* Checks that no two outputs write the same file, which would overwrite each other. */
 hayai_status check_places(const std::vector<output> &outputs)
 {
     std::map<std::string, size_t> taken;
@@ -762,7 +762,7 @@ hayai_status open_sink(const output &output, const hayai_options &options, sinks
     return status;
 }
 
-/* The caller's structs may be larger than ours. */
+/* Adds the caller's reporters, whose structs may be larger than ours. */
 hayai_status add_reporters(const hayai_options &options, sinks &opened)
 {
     if (options.reporter_count == 0)
@@ -807,7 +807,7 @@ hayai_status hayai::open_sinks(const hayai_options &options, sinks &opened, bool
 namespace
 {
 
-/* "2024-02-29T12:00:00+01:00" */
+/* Returns the time as "2024-02-29T12:00:00+01:00". */
 std::string local_date()
 {
     const time_t now = time(nullptr);
@@ -821,7 +821,7 @@ std::string local_date()
     return date;
 }
 
-/* The library's context as C sees it. */
+/* The library's context for C. */
 struct machine {
     explicit machine(const benchmark::BenchmarkReporter::Context &context);
     std::string date, version;
@@ -859,7 +859,7 @@ machine::machine(const benchmark::BenchmarkReporter::Context &context)
     view.name_width = context.name_field_width;
 }
 
-/* A part of a name, as the library composes it; "" of 0. */
+/* Returns a part of a name, as the library composes it; "" for 0. */
 std::string part_name(const char *part, double seconds)
 {
     const plain_numbers plain;
@@ -903,7 +903,7 @@ bool hayai::reporter::ReportContext(const Context &context)
     return true;
 }
 
-/* The library numbers what is registered in this order. */
+/* Returns the instance of a run, by the library's numbering of registered instances. */
 const hayai::instance &hayai::reporter::reported(const Run &run) const
 {
     return *all_.at(first_.at(static_cast<size_t>(run.family_index)) +
@@ -950,7 +950,7 @@ void hayai::reporter::complete(const instance &instance, const std::vector<Run> 
     finish_family(instance);
 }
 
-/* What the library got wrong or can't know. */
+/* Corrects values that the library gets wrong or cannot know. */
 void hayai::reporter::mend(const instance &instance, Run &run) const
 {
     const hayai_benchmark &family = *instance.family;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs of a suite: its benchmarks are registered with Google Benchmark and listed, matched with the
- * filter, and run by the library or, repetition by repetition, by the interleaving. */
+/* Runs a suite: registers its benchmarks with Google Benchmark, lists them, matches them with the
+ * filter, and has the library or the interleaving run them. */
 #include "internal.hpp"
 #include <algorithm>
 #include <array>
@@ -15,8 +15,8 @@ using namespace hayai;
 namespace hayai
 {
 
-/* The instances of one family that are registered together. A state tells which one was called by
- * its arguments and its threads. */
+/* The instances of a family that are registered together. A state identifies the called one by its
+ * arguments and threads. */
 class roster
 {
   public:
@@ -35,15 +35,15 @@ class roster
     std::map<std::pair<std::vector<int64_t>, int>, instance *> by_arguments_;
 };
 
-/* How an instance's registration departs from its description, for one run of it. */
+/* Settings of an instance that replace those of its description in one run. */
 struct fixed {
     int64_t iterations = 0; /* 0: as described */
     double min_seconds = 0;
     int repetitions = 0;
 };
 
-/* Google Benchmark's flags, which are global. All of them are set before each run: what the
- * environment or an earlier run left there never leaks in. */
+/* Google Benchmark's flags, which are global. All of them are set before each run, so that neither
+ * the environment nor an earlier run affects it. */
 struct flags {
     bool list = false;
     double min_time = 0.5, min_warm_up_time = 0;
@@ -55,11 +55,10 @@ struct flags {
 };
 void set_flags(const flags &flags);
 
-/* All instances of a suite that match the filter, with their names, in order. */
+/* Finds all instances of a suite that match the filter, with their names, in order. */
 hayai_status match(hayai_suite &suite, const char *filter, instances &matched);
 
-/* Owns Google Benchmark for the length of a run of the suite; `owned` is false when a run is already
- * under way. */
+/* Owns Google Benchmark while the suite runs; `owned` is false if another run is under way. */
 class session
 {
   public:
@@ -73,17 +72,17 @@ class session
     hayai_suite &suite_;
 };
 
-hayai_status another_run(); /* fails with what says so */
+hayai_status another_run(); /* fails with the message "another run is under way" */
 
 /* Registers a family with these arguments and threads with Google Benchmark; its instances are
- * those of the roster, which must stay until the registry is cleared. */
+ * those of the roster, which must exist until the registry is cleared. */
 void enroll(const roster &roster, const std::vector<std::vector<int64_t>> &arguments,
             const std::vector<int> &threads, const fixed &fixed);
-void enroll(const roster &roster, const fixed &fixed); /* with all that the family has */
+void enroll(const roster &roster, const fixed &fixed); /* with all of the family */
 void enroll(const roster &roster, const instance &instance, const fixed &fixed);
 void clear_registry();
 
-/* Keeps every run that it is given, prints nothing. */
+/* Keeps every run that it gets, and prints nothing. */
 class silent_reporter : public benchmark::BenchmarkReporter
 {
   public:
@@ -98,37 +97,37 @@ class silent_reporter : public benchmark::BenchmarkReporter
     std::ostringstream out_, err_;
 };
 
-/* Interleaved repetitions: iterations found once, then every repetition a run of its own, in rounds
- * of random permutations. */
+/* Interleaved repetitions: the iterations are determined once, then every repetition is its own
+ * run, in rounds of random permutations. */
 struct plan {
     uint64_t seed = 0;
     unsigned repetitions = 1;
     double min_seconds = 0;
-    int64_t iterations = 0;     /* for all that have none of their own; 0: search */
+    int64_t iterations = 0;     /* for benchmarks without their own; 0: search */
     int64_t max_iterations = 0; /* 0: no limit */
 };
 
-/* Gets each repetition's run as soon as it is done, its number, and its place in the whole order;
+/* Gets each repetition's run at once, with its number and its index in the whole order; returning
  * false stops. */
 using repetition_sink =
     std::function<bool(const instance &, const run &, unsigned repetition, unsigned order)>;
 
-/* False if it was stopped. */
+/* Returns false if it was stopped. */
 bool interleave(const instances &all, const plan &plan, const repetition_sink &sink);
 
 } // namespace hayai
 
 /* ---- Registration ---------------------------------------------------------------------------- */
 
-/* Between descriptions and Google Benchmark: its flags, its registry, its names. */
+/* Connects descriptions and Google Benchmark: its flags, its registry, its names. */
 
 namespace
 {
 
 std::atomic<hayai_suite *> running{nullptr};
 
-/* Initialize() enters what the environment's BENCHMARK_CONTEXT holds once more at every call, and
- * complains on standard error. So it gets an empty context to work on. */
+/* Initialize() adds the environment's BENCHMARK_CONTEXT again in every call, and complains on
+ * standard error. It therefore gets an empty context. */
 class context_kept
 {
   public:
@@ -153,8 +152,8 @@ const char *truth(bool value)
     return value ? "true" : "false";
 }
 
-/* Before 1.8 the state does not tell whose set-up is called, and a plain function pointer can't: so
- * each family of a run that has a set-up or tear-down gets a pair of functions of its own. */
+/* Before 1.8 the state does not identify the instance in set-up, and a function pointer has no
+ * context. So each family of a run with a set-up or tear-down gets its own pair of functions. */
 std::array<const roster *, HAYAI_MAX_SET_UPS> slots;
 size_t slots_used;
 
@@ -167,7 +166,7 @@ void set_up_or_tear_down(instance &instance, const set_up_call &call, const benc
     call.function(&wrapped, call.user);
 }
 
-/* Before each run, where several threads are to come. A run that measures memory has one. */
+/* Called before each run with several threads. A run that measures memory has only one. */
 void prepare(const benchmark::State &state)
 {
     if (!memory_is_measured())
@@ -255,16 +254,16 @@ void add_instances(hayai_benchmark &family, instances &all)
         }
 }
 
-/* The names of all that is registered, one a line, as the library prints them. */
+/* Returns the names of all that is registered, one per line, as the library prints them. */
 std::string list()
 {
     silent_reporter reporter;
-    const plain_numbers plain; /* nothing is called */
+    const plain_numbers plain; /* no user function is called */
     benchmark::RunSpecifiedBenchmarks(&reporter, nullptr, "all");
     return reporter.output();
 }
 
-/* A name of a benchmark or of an argument may have line ends in it. */
+/* Returns the number of lines of a name: names of benchmarks and arguments may have line ends. */
 size_t lines_of(const instance &instance)
 {
     const auto ends = [](const std::string &text) {
@@ -277,7 +276,7 @@ size_t lines_of(const instance &instance)
     return lines;
 }
 
-/* Gives each instance the library's name for it: all were listed in this order. */
+/* Gives each instance the library's name, from a list in the same order. */
 void name_all(const instances &all, const std::string &names)
 {
     size_t begin = 0;
@@ -293,8 +292,8 @@ void name_all(const instances &all, const std::string &names)
     }
 }
 
-/* Registers all families but the disabled ones, which the library leaves out of all lists. The
- * rosters are empty: nothing is called. */
+/* Registers all families but the disabled ones, which the library omits from lists. The rosters are
+ * empty, since nothing is called. */
 void enroll_for_listing(hayai_suite &suite, std::list<roster> &rosters, instances &all)
 {
     clear_registry();
@@ -331,7 +330,7 @@ void hayai::set_flags(const flags &flags)
         "--benchmark_perf_counters=" + flags.perf_counters,
         "--benchmark_time_unit=" + flags.time_unit,
         "--v=" + std::to_string(flags.verbosity),
-        "--benchmark_dry_run=false", /* since 1.9.1; older ones leave unknown flags alone */
+        "--benchmark_dry_run=false", /* since 1.9.1; older versions ignore unknown flags */
     };
     std::vector<char *> arguments;
     for (std::string &word : words)
@@ -446,7 +445,7 @@ void hayai::enroll(const roster &roster, const std::vector<std::vector<int64_t>>
     for (const int count : threads)
         made->Threads(count);
     describe(family, fixed, *made);
-    if (roster.empty()) /* to be listed, not to be run */
+    if (roster.empty()) /* only listed, not run */
         return;
     enroll_set_up(roster, *made);
     if (family.thread_runner.function)
@@ -469,8 +468,8 @@ void hayai::enroll(const roster &roster, const instance &instance, const fixed &
     enroll(roster, arguments, threads, fixed);
 }
 
-/* Numbers families and instances as the library does: only those that match count. `sizes`: how many
- * instances a family has, those that do not match among them. */
+/* Numbers families and instances as the library does: only those that match count. `sizes`: the
+ * number of instances of each family, including those that do not match. */
 static void number(instances &matched, std::map<const hayai_benchmark *, size_t> &sizes)
 {
     int64_t family = -1, within = 0;
@@ -576,7 +575,7 @@ extern "C" hayai_status hayai_suite_list(hayai_suite *suite, const char *filter,
 namespace
 {
 
-/* splitmix64 (Steele, Lea, Flood 2014): the order for a seed is the same on every machine. */
+/* splitmix64 (Steele, Lea, Flood 2014): a seed gives the same order on every machine. */
 struct generator {
     uint64_t state;
     uint64_t next()
@@ -586,7 +585,7 @@ struct generator {
         z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
         return z ^ (z >> 31);
     }
-    /* Below n without bias: the draws beyond the last whole multiple of n are drawn again. */
+    /* Returns a number below n without bias: repeats draws beyond the last multiple of n. */
     uint64_t below(uint64_t n)
     {
         const uint64_t reject = (UINT64_C(0) - n) % n; /* 2^64 mod n */
@@ -598,7 +597,7 @@ struct generator {
     }
 };
 
-/* A random permutation of 0 ... n - 1 (Fisher and Yates). */
+/* Makes a random permutation of 0 ... n - 1 (Fisher and Yates). */
 void permute(std::vector<size_t> &order, generator &random)
 {
     for (size_t i = order.size(); i > 1; i--)
@@ -608,10 +607,10 @@ void permute(std::vector<size_t> &order, generator &random)
 struct calibrated {
     int64_t iterations = 0;
     bool failed = false, done = false;
-    run last; /* the search's last run: what is reported if it failed */
+    run last; /* the search's last run, reported if it failed */
 };
 
-/* One run of one instance by the library. */
+/* Has the library run one instance once. */
 run run_once(instance &instance, const fixed &fixed)
 {
     silent_reporter reporter;
@@ -661,7 +660,7 @@ calibrated calibrate(instance &instance, const plan &plan)
     return result;
 }
 
-/* One repetition, or the report of an instance that can't be run. */
+/* Runs one repetition, or reports that the instance cannot be run. */
 bool repeat(instance &instance, calibrated &calibrated, const plan &plan, unsigned repetition,
             unsigned order, const repetition_sink &sink)
 {
@@ -673,14 +672,14 @@ bool repeat(instance &instance, calibrated &calibrated, const plan &plan, unsign
     return sink(instance, run, repetition, order);
 }
 
-/* A benchmark's own number of repetitions ends it early. */
+/* Returns whether an instance runs in a round; it may have fewer repetitions of its own. */
 bool takes_part(const instance &instance, unsigned round)
 {
     const int own = instance.family->repetitions;
     return own <= 0 || round < static_cast<unsigned>(own);
 }
 
-/* For hayai_repetition_callback. */
+/* Calls the hayai_repetition_callback. */
 int describe(const instance &instance, const run &run, unsigned repetition, unsigned order,
              const hayai_interleave &interleave)
 {
@@ -783,8 +782,8 @@ extern "C" hayai_status hayai_suite_run_interleaved(hayai_suite *suite,
 
 /* ---- hayai_suite_run() ----------------------------------------------------------------------- */
 
-/* hayai_suite_run(): checks the settings, opens the outputs, lets the library or the interleaving
- * run, and closes the outputs whatever happened. */
+/* hayai_suite_run(): checks the settings, opens the outputs, has the library or the interleaving
+ * run, and closes the outputs in all cases. */
 
 namespace
 {
@@ -814,7 +813,7 @@ hayai_status check(const hayai_options &options)
     return HAYAI_OK;
 }
 
-/* What the program is called. */
+/* Returns the name of the program. */
 const char *program_name()
 {
 #ifdef __linux__
@@ -840,7 +839,7 @@ flags flags_of(const hayai_options &options)
     return flags;
 }
 
-/* What of a family does not match is not registered: the library gets no filter. */
+/* Registers only matching instances, and passes no filter to the library. */
 void run_by_library(const instances &all, const hayai_options &options, reporter &reporter)
 {
     clear_registry();
@@ -890,7 +889,7 @@ void run_interleaved(const instances &all, const hayai_options &options, reporte
         reporter.complete(*one, runs[one.get()]);
 }
 
-/* The run itself; what a sink stopped it with. */
+/* Runs the suite; returns the status with which a sink stopped it. */
 hayai_status run_all(const instances &all, const hayai_options &options, reporter &reporter)
 {
     try {
@@ -945,7 +944,7 @@ hayai_status list_suite(hayai_suite &suite, const hayai_options &options)
     return status;
 }
 
-/* The settings as they are here: a copy, which may be of another size; NULL: the defaults. */
+/* Copies the caller's settings, whose struct may have another size; NULL: the defaults. */
 hayai_status settle(const char *function, const hayai_suite *suite, const hayai_options *given,
                     hayai_options &options)
 {

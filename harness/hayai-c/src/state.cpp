@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a benchmark function gets while it runs, and what stands around it: the state, its counters,
- * memory and profiler managers, threads. */
+/* The environment of a benchmark function: its state, its counters, memory and profiler managers,
+ * and threads. */
 #include "internal.hpp"
 #include <cmath>
 #include <condition_variable>
@@ -14,8 +14,8 @@ using namespace hayai;
 
 /* ---- The state ------------------------------------------------------------------------------- */
 
-/* The state that a benchmark function gets: forwards to benchmark::State what it can do now, and
- * refuses what it would abort on. */
+/* The state of a benchmark function: forwards valid calls to benchmark::State, and refuses those on
+ * which it would abort. */
 
 namespace
 {
@@ -27,7 +27,7 @@ bool skipped(const hayai_state &state)
     return version::skipped(state.library);
 }
 
-/* The timer must run when the library ends the loop (it stops it then). */
+/* Ends a pause, because the library stops the timer when the loop ends, and it must run then. */
 void end_pause(hayai_state &state)
 {
     if (state.paused && !skipped(state))
@@ -35,7 +35,7 @@ void end_pause(hayai_state &state)
     state.paused = false;
 }
 
-/* One step of the library's loop; remembers what the library keeps to itself. */
+/* Makes one step of the library's loop, and keeps facts that the library does not provide. */
 bool step(hayai_state &state, int64_t n)
 {
     if (__builtin_expect(state.finished || state.set_up, 0))
@@ -73,8 +73,8 @@ bool loop_done(const hayai_state &state)
            (state.native && state.library.iterations() >= state.library.max_iterations);
 }
 
-/* Ends a run as the library wants it ended, whatever the function left undone: it aborts where a
- * function returns inside its loop, and where repetitions differ in their iterations. */
+/* Ends a run properly, even if the function did not: the library aborts if a function returns
+ * inside its loop, and if repetitions have different iterations. */
 void complete(hayai_state &state)
 {
     if (loop_done(state))
@@ -87,8 +87,8 @@ void complete(hayai_state &state)
         continue;
 }
 
-/* The fit can't do without N. (With threads the N of all are added up: the first one's is enough.)
- */
+/* Makes a missing N an error, because the fit needs it. (The N of all threads are added, so the
+ * first one's is enough.) */
 void require_complexity_n(hayai_state &state)
 {
     if (state.instance.family->complexity != HAYAI_COMPLEXITY_NONE && state.finished &&
@@ -97,7 +97,7 @@ void require_complexity_n(hayai_state &state)
         skip_with(&state, "a complexity is asked for, but N was not set", skip::error);
 }
 
-/* Runs the function; what a callback written in C++ throws becomes the run's error. */
+/* Runs the function; an exception of a callback in C++ becomes the run's error. */
 void run_function(hayai_state &state)
 {
     const hayai_benchmark &family = *state.instance.family;
@@ -294,7 +294,7 @@ void *hayai_state_native(hayai_state *state)
 
 /* ---- Counters -------------------------------------------------------------------------------- */
 
-/* What a benchmark function tells about its run: counters, bytes, items, label, N. */
+/* Data that a benchmark function reports about its run: counters, bytes, items, label, N. */
 
 namespace
 {
@@ -303,7 +303,7 @@ constexpr hayai_counter_flags all_flags = HAYAI_COUNTER_IS_RATE | HAYAI_COUNTER_
                                           HAYAI_COUNTER_IS_ITERATION_INVARIANT |
                                           HAYAI_COUNTER_AVG_ITERATIONS | HAYAI_COUNTER_INVERT;
 
-/* The library aborts where one counter has different flags in two repetitions. */
+/* Returns whether a counter keeps its flags in all repetitions; otherwise the library aborts. */
 bool keeps_flags(instance &instance, const char *name, hayai_counter_flags flags)
 {
     std::lock_guard<std::mutex> lock(instance.mutex);
@@ -415,13 +415,13 @@ int64_t hayai_state_complexity_n(const hayai_state *state)
 
 /* ---- Managers -------------------------------------------------------------------------------- */
 
-/* What is around all runs: custom context, memory manager, profiler. */
+/* Settings for all runs: custom context, memory manager, profiler. */
 
 namespace
 {
 
-/* A copy of the library's object, never one of our own: its constructor needs a constant that
- * 1.7.1 does not export. */
+/* Keeps a copy of the library's object. It is never constructed here, because its constructor needs
+ * a constant that 1.7.1 does not export. */
 void keep(const benchmark::MemoryManager::Result &result)
 {
     instance *measured = last_called();
@@ -433,7 +433,7 @@ void keep(const benchmark::MemoryManager::Result &result)
 #pragma clang diagnostic ignored "-Winconsistent-missing-override"
 #endif
 
-/* Both forms of Stop, since versions differ in which one is theirs: neither says override. */
+/* Has both forms of Stop: versions differ in which one is virtual, so neither says override. */
 class memory_manager : public benchmark::MemoryManager
 {
   public:
@@ -528,7 +528,7 @@ void hayai_shutdown(void)
 {
     benchmark::RegisterMemoryManager(nullptr);
     profiler::enroll(nullptr);
-    /* The library deletes its context and keeps the pointer. */
+    /* The library deletes its context but keeps the pointer. */
     benchmark::Shutdown();
     benchmark::internal::GetGlobalContext() = nullptr;
 }
@@ -536,7 +536,7 @@ void hayai_shutdown(void)
 
 /* ---- Threads --------------------------------------------------------------------------------- */
 
-/* Threads: whether the system has enough of them, and runners in C. */
+/* Threads: a test that the system can create them, and runners in C. */
 
 namespace
 {
@@ -569,11 +569,11 @@ class gate
     bool is_open_ = true;
 };
 
-/* Of the threads of the run that is under way. */
+/* For the threads of the current run. */
 gate all_made;
 
-/* Address space that is left to the real run: for what malloc reserves for a thread, for a moment
- * (glibc: twice 64 MiB), and for the library's lists of threads. */
+/* Address space for the real run: for the memory that malloc briefly reserves for a thread (glibc:
+ * twice 64 MiB), and for the library's lists of threads. */
 class reserve
 {
   public:
@@ -597,7 +597,7 @@ class reserve
     void *const at_;
 };
 
-/* Threads that wait until all are there, or until one could not be made. */
+/* Test threads that wait until all were created, or until one could not be. */
 class trial
 {
   public:
@@ -611,7 +611,7 @@ class trial
         for (std::thread &thread : threads_)
             thread.join();
     }
-    /* Each has malloc reserve its memory before the next one is made, as the real ones may. */
+    /* Each has malloc reserve its memory before the next one is created, as real ones may. */
     void add()
     {
         if (!reserve_.exists())
@@ -638,9 +638,9 @@ class trial
 
 } // namespace
 
-/* Google Benchmark makes its threads one by one, and those that it has wait for the others: where
- * one can't be made, it ends the process, or waits for ever. So all are tried, and no benchmark runs
- * in the real ones until they are all there. */
+/* Google Benchmark creates its threads one by one, and the first ones wait for the others: if one
+ * cannot be created, it ends the process, or waits for ever. So all are tested first, and no
+ * benchmark runs in the real ones before all exist. */
 void hayai::prepare_threads(int threads)
 {
     if (threads < 2)
@@ -657,7 +657,7 @@ void hayai::prepare_threads(int threads)
     all_made.close();
 }
 
-/* Thread 0 is the one that makes the others, and is called last. */
+/* Thread 0 creates the others, and is called last. */
 void hayai::wait_for_threads(int index)
 {
     if (index == 0)
@@ -669,7 +669,7 @@ void hayai::wait_for_threads(int index)
 namespace
 {
 
-/* One call of a runner in C: counts what it calls. */
+/* One call of a runner in C; counts the calls of the body. */
 struct thread_work {
     const std::function<void(int)> &body;
     const int threads;

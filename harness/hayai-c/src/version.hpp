@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Everything that differs between versions of Google Benchmark. It is told from the types, not from
- * a version number: a development version is treated by what it has, and a copy that was cloned
- * without tags calls itself 0.0.0.
+/* Everything that differs between versions of Google Benchmark. It is detected from the types, not
+ * from a version number: a development version is treated by its features, and a clone without tags
+ * calls itself 0.0.0.
  *
  *                1.7.1 (Debian 12)                  later
  * Benchmark      benchmark::internal::Benchmark     1.9.5: benchmark::Benchmark
  * skipping       error_occurred, error_message      1.8.0: skipped, skip_message; SkipWithMessage
  * min time       --benchmark_min_time=0.5           1.8.0: 0.5s, or 100x for iterations
- * memory         Stop(Result *)                     1.8.0: Stop(Result &) alone
+ * memory         Stop(Result *)                     1.8.0: only Stop(Result &)
  * version        -                                  1.8.4: GetBenchmarkVersion()
  * profiler       -                                  1.8.5: RegisterProfilerManager()
  * memory result  a pointer                          1.9.2: a value
@@ -28,15 +28,15 @@
 #error "define HAYAI_GOOGLE_BENCHMARK_VERSION as a string, such as \"1.7.1\""
 #endif
 
-/* Where the library has these, the declarations repeat its own; where it does not, the classes stay
- * incomplete, which tells. */
+/* If the library has these, the declarations repeat its own; otherwise the classes stay incomplete,
+ * which can be detected. */
 namespace benchmark
 {
 class ProfilerManager;
 void RegisterProfilerManager(ProfilerManager *);
 } // namespace benchmark
 
-/* Found by an unqualified call where the library has none: a template is the second choice. */
+/* Found by an unqualified call if the library has none: a template is the second choice. */
 namespace hayai_absent
 {
 template <class = void> std::string GetBenchmarkVersion()
@@ -48,7 +48,7 @@ template <class = void> std::string GetBenchmarkVersion()
 namespace hayai
 {
 
-/* A registered family, wherever its class lives. */
+/* A registered family, whatever the namespace of its class. */
 using registered = std::remove_pointer_t<decltype(benchmark::RegisterBenchmark(
     std::declval<const char *>(), std::declval<void (*)(benchmark::State &)>()))>;
 
@@ -75,7 +75,7 @@ struct has_skip_message<State, std::void_t<decltype(std::declval<State &>().Skip
     : std::true_type {
 };
 
-/* Where there are no skip messages, a message travels as an error that begins like this. */
+/* Without skip messages in the library, a message is passed as an error that begins like this. */
 constexpr char message_mark[] = "\x1eskip:";
 
 template <class State> void skip_with_message(State &state, const std::string &text)
@@ -99,9 +99,8 @@ template <class State> bool skipped(const State &state)
         return state.error_occurred();
 }
 
-/* How a run was skipped and with which words. The message loses its mark. The names of the newer
- * enum's values can't be said where it does not exist: none is 0, with a message 1, with an
- * error 2. */
+/* Returns how a run was skipped, and the text without its mark. The newer enum cannot be named
+ * where it does not exist: none is 0, with a message 1, with an error 2. */
 template <class Run> skip skip_of(const Run &run, std::string &text)
 {
     if constexpr (has_skip_message<benchmark::State>::value) {
@@ -120,7 +119,7 @@ template <class Run> skip skip_of(const Run &run, std::string &text)
     }
 }
 
-/* Google Benchmark's own reporters print the words without the mark. */
+/* Removes the mark, for Google Benchmark's own reporters. */
 template <class Run> void drop_mark(Run &run)
 {
     if constexpr (!has_skip_message<benchmark::State>::value)
@@ -129,7 +128,7 @@ template <class Run> void drop_mark(Run &run)
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-/* What a memory manager measured, or NULL. */
+/* Returns the results of a memory manager, or NULL. */
 template <class Run> const benchmark::MemoryManager::Result *memory_of(const Run &run)
 {
     if constexpr (std::is_pointer_v<decltype(run.memory_result)>)
@@ -138,8 +137,8 @@ template <class Run> const benchmark::MemoryManager::Result *memory_of(const Run
         return run.memory_result.memory_iterations > 0 ? &run.memory_result : nullptr;
 }
 
-/* Where the result is a pointer, it points into a vector that moves as it grows: the copy that was
- * kept takes its place. */
+/* Replaces a result that is a pointer by the kept copy, since it points into a vector that moves as
+ * it grows. */
 template <class Run> void replace_memory(Run &run, const benchmark::MemoryManager::Result *kept)
 {
     if constexpr (std::is_pointer_v<decltype(run.memory_result)>)
@@ -159,7 +158,7 @@ template <class Base> class profiler<Base, false>
     }
 };
 
-/* False where the library has no profilers. Newer ones abort where one is registered already. */
+/* Returns false if the library has no profilers. Newer versions abort on a second one. */
 template <class Base> class profiler<Base, true> : public Base
 {
   public:
@@ -188,7 +187,7 @@ template <class Base> class profiler<Base, true> : public Base
 
 /* ---- Threads --------------------------------------------------------------------------------- */
 
-/* What runs `body` once for each index 0 ... threads - 1, all at the same time. */
+/* A function that runs `body` once for each index 0 ... threads - 1, all at the same time. */
 using thread_runner = std::function<void(int threads, const std::function<void(int)> &body)>;
 
 template <class Benchmark, class = void> struct has_thread_runner : std::false_type {
@@ -235,7 +234,7 @@ template <class Benchmark> void set_thread_runner(Benchmark &made, const thread_
 
 /* ---- Words ----------------------------------------------------------------------------------- */
 
-/* The text of --benchmark_min_time for a number of seconds. */
+/* Returns the text of --benchmark_min_time for a number of seconds. */
 inline std::string min_time(double seconds)
 {
     char text[64];
@@ -244,8 +243,8 @@ inline std::string min_time(double seconds)
     return text;
 }
 
-/* "1.9.1": the library's own word for it, without the v; or, where it has none (before 1.8.4, and
- * where it was built without its repository), that of the package that this was built with. */
+/* Returns the library's version without the v, such as "1.9.1"; if it has none (before 1.8.4, or
+ * built without its repository), that of the package that this was built with. */
 inline std::string library()
 {
     using namespace benchmark;

@@ -5,7 +5,7 @@
  *     store_script(store, "CREATE TEMP TABLE past (series, run, value)");   // the query reads this
  *     chart_prepare(store, &chart_list[i], "", footer, folder, &chart);
  *     store_scratch_end(store);
- * */
+ */
 #ifndef LNBENCH_CHART_H
 #define LNBENCH_CHART_H
 
