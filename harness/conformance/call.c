@@ -1,5 +1,5 @@
-/* One call of a kernel: its inputs into the worker's memory, its outputs back; and what is judged of one block
- * without a check: the figures of the table. */
+/* One call of a kernel: writes its inputs into the worker's memory and reads its outputs; and judges one block of rows,
+ * for the figures of the table. */
 #include "base/arena.h"
 #include "base/die.h"
 #include "base/hash.h"
@@ -12,9 +12,9 @@
 #include <math.h>
 #include <stdio.h>
 
-/* ---- orders ---- */
+/* ---- messages ---- */
 
-/* The next place, 64-byte aligned; -1 for an absent tensor. */
+/* Returns the next offset, a multiple of 64; -1 for an absent tensor. */
 static off_t take_offset(off_t *end, bool present, size_t bytes)
 {
     off_t at = *end;
@@ -24,8 +24,8 @@ static off_t take_offset(off_t *end, bool present, size_t bytes)
     return at;
 }
 
-/* A call has an output where the inputs that it goes with are there and the layout wants it. Nothing that an
- * earlier kernel left in the outputs may pass for this one's. */
+/* A call has an output if the layout wants it and the inputs that it depends on are present. Tables are poisoned, so
+ * that the output of an earlier kernel cannot be taken for this one's. */
 void judge_place(row_judge *judge, const judge_block *block, work_order *order)
 {
     const operation *what = operations[block->operation];
@@ -73,10 +73,10 @@ bool judge_ask(row_judge *judge, const work_order *order, double more_seconds, w
     return false;
 }
 
-/* ---- what came back ---- */
+/* ---- outputs besides y ---- */
 
-/* A statistic as a kernel left it, of its accumulator's type; in `rounded` rounded to f32 but for f64
- * rows. What was not written, or not asked for, has all bits set. */
+/* Reads a statistic of the kernel's accumulator type into `given`, and rounded to f32 (except for f64 rows) into
+ * `rounded`. Values that were not written, or not requested, have all bits set. */
 static void read_statistics(const char *values, const judge_block *block,
                             const kernel_entry *kernel, double *given, double *rounded)
 {
@@ -88,14 +88,14 @@ static void read_statistics(const char *values, const judge_block *block,
         if (is_statistic_poison(values + row * size, size))
             continue;
         given[row] = storage_load(type, values, row);
-        if (isnan(given[row])) /* whatever bits it has */
+        if (isnan(given[row])) /* every NaN gets the same bits */
             given[row] = NAN;
         if (judge_is_given(&given[row]))
             rounded[row] = block->storage == LN_F64 ? given[row] : (double)(float)given[row];
     }
 }
 
-/* One rounding, so one right answer. */
+/* Compares x + residual with its only correct value, since it is rounded once. */
 static bool check_sum(const char *sums, const judge_block *block, case_verdict *verdict)
 {
     size_t elements = block->rows * block->hidden, size = dtype_size(block->storage);
@@ -141,7 +141,7 @@ work_order judge_order(layout_name name, const judge_block *block, const kernel_
 {
     work_order order = worker_order(ORDER_JUDGE, kernel);
     order.layout = layout_named(name, operations[block->operation], block->hidden);
-    order.again = name == LAYOUT_BEHIND; /* the same bits again */
+    order.again = name == LAYOUT_BEHIND; /* a second call must give the same bits */
     return order;
 }
 
@@ -161,8 +161,8 @@ bool judge_run(row_judge *judge, const judge_block *block, const kernel_entry *k
 
 /* ---- bounds ---- */
 
-/* Sums of f32 and f64 rows in a 16-bit type would leave nothing to judge: a kernel that says so is
- * held to sums in f32. */
+/* With sums of f32 or f64 rows in a 16-bit type, every error would be allowed. A kernel that declares this is judged as
+ * if its sums were in f32. */
 judged_kind judged_kind_of(const kernel_entry *kernel, bool has_bound)
 {
     const kernel_facts *facts = &kernel->facts;
@@ -200,7 +200,7 @@ bool judge_bounds(row_judge *judge, const judge_block *block, const kernel_entry
         *has = reply.value == 1;
         memcpy(judge->bounds, judge_memory(judge, order.at.bounds),
                block->rows * sizeof *judge->bounds);
-        /* A bound that leaves no correct digit is none. A NaN stays: nothing holds against it. */
+        /* A bound that leaves no correct digit is ignored. A bound that is NaN stays, and no error is within it. */
         for (size_t row = 0; (*has || !probable) && block->results && row < block->rows; row++) {
             metrics_row judged = judge_metrics_row(block, row);
             double row_ulp = (rounded_last ? ln_bound_row_ulp_rounded_last
@@ -259,7 +259,7 @@ void judge_kernel(row_judge *judge, const judge_block *block, const kernel_entry
     work_order orders[2] = {judge_order(LAYOUT_TIMED, block, kernel),
                             judge_order(LAYOUT_BEHIND, block, kernel)};
     const operation *what = operations[block->operation];
-    bool has_bound, given = true; /* every number of every row */
+    bool has_bound, given = true; /* given: the kernel wrote every statistic of every row */
     *judgement = (struct case_judgement){.bound_row_ulp = NAN, .probable_row_ulp = NAN};
     judge->upper_halves = false;
     judge_reserve(judge, block);
@@ -319,7 +319,7 @@ void judge_promise(const judge_block *block, const kernel_entry *call, const cha
              "%.4g row ULP, where layernorm.h promises %.4g", found->row_ulp_max, promised);
 }
 
-/* ---- rows by the thousand ---- */
+/* ---- scores of rows ---- */
 
 void judge_score(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
                  row_score *scores, case_verdict *verdict)

@@ -1,4 +1,4 @@
-/* The conformance tests one by one: the rows of each check; and a kernel on all of them, summed up. The covering
+/* The conformance tests: makes the rows of each check, runs a kernel on them, and combines the judgements. The covering
  * array's problems have files of their own (problems.c, covering_run.c). */
 #include "base/program.h"
 #include "base/hash.h"
@@ -14,23 +14,23 @@ enum {
     CALLS = 75000,
     CALL_ROWS = 5,
     CALL_HIDDEN = 68,
-    CALL_CENTRED = CALL_ROWS / 2, /* the other rows lie three deviations off zero */
-    /* What a block costs beside its elements, and what all calls do, in elements. */
+    CALL_CENTRED = CALL_ROWS / 2, /* the other rows have a mean of three standard deviations */
+    /* The fixed cost of a block, and the cost of all calls, in elements. */
     BLOCK_ELEMENTS = 2500,
     CALLS_ELEMENTS = 3000000,
 };
 
 /* The shapes of CHECK_LARGE, pack by pack.
  *
- * Large tensors, of which few rows are looked at: a stride that takes 1031 rows beyond element 2^32; rows beyond
- * 2^16, with all there is and without parameters, and beyond 2^23; ragged rows of more than 8 MiB, dense and with a
- * stride; and, in the full plan alone, dense rows beyond element 2^32.
+ * Large tensors, of which few rows are judged: 1031 rows with a stride that reaches beyond element 2^32; more than 2^16
+ * rows, with all inputs and outputs and without parameters, and more than 2^23; more than 8 MiB of rows with an odd
+ * hidden size, dense and with a stride; and, only in the full plan, dense rows beyond element 2^32.
  *
- * Plain shapes, at sizes where kernels change their way: about the caches, 32 and 64 MiB, and a row that no stack
- * holds. Few rows come again and again, so that all of them are held to exact answers. */
+ * Plain shapes, at sizes where kernels switch to another algorithm: near the sizes of the caches, 32 and 64 MiB, and a
+ * row that is too long for the stack. Few rows are repeated, so that every row is compared with an exact answer. */
 static const struct shape {
     size_t rows, hidden, step; /* step: the stride in rows; 0: a plain shape */
-    bool all, bare;            /* every input and output; x and y alone */
+    bool all, bare;            /* all: every input and output; bare: only x and y */
     layout_name layout;        /* of a plain shape */
 } shapes[] = {{1031, 513, 8197, false, false, 0},
               {1031, 513, 8197, true, false, 0},
@@ -55,9 +55,9 @@ static const struct shape {
 static const size_t first_of_pack[LARGE_PACKS + 1] = {0, 16, 17, sizeof shapes / sizeof *shapes};
 enum { PLAIN_ROWS = 31 };
 
-/* ---- what each block is ---- */
+/* ---- the shape of each block ---- */
 
-/* NULL: of another check. */
+/* Returns the shape of a block; NULL for another check than CHECK_LARGE. */
 static const struct shape *shape_of(const conformance_task *task, size_t index)
 {
     return task->check == CHECK_LARGE ? &shapes[first_of_pack[task->first] + index] : NULL;
@@ -91,7 +91,7 @@ size_t conformance_elements(const conformance_task *task)
         ln_problem problem = problem_of(task, i);
         elements += problem.rows * problem.hidden + BLOCK_ELEMENTS;
     }
-    /* Of large tensors few rows are judged. */
+    /* Only few rows of large tensors are judged. */
     return task->check == CHECK_LARGE ? elements / 16 : elements;
 }
 
@@ -120,13 +120,13 @@ bool conformance_pack(conformance_task *task, size_t pack, size_t *rows, size_t 
 
 /* ---- rows ---- */
 
-/* The row of an input. */
+/* Returns a row of an input. */
 static void *row_at(const operation_call *raw, size_t role, size_t row)
 {
     return (char *)raw->inputs[role] + row * raw->problem.hidden * dtype_size(raw->problem.storage);
 }
 
-/* The rows of which a large tensor consists: those of the block before where that has the same hidden size. */
+/* Makes the rows that a large tensor repeats, or shares those of the block before if it has the same hidden size. */
 static void make_period(const conformance_task *task, uint64_t seed, size_t hidden, arena *memory,
                         const conformance_block *before, conformance_block *made)
 {
@@ -138,8 +138,8 @@ static void make_period(const conformance_task *task, uint64_t seed, size_t hidd
     input_rows("normal", task->storage, seed, 0, LARGE_PERIOD, hidden, made->period);
 }
 
-/* The block has the rows that are looked at. Where a shape is bare it is under the convention that has no
- * parameters, with the eps of that of the run, if the operation has such a one. */
+/* Makes the block of a large tensor's judged rows. A bare shape has the convention without parameters, if there is
+ * one, and the run's eps. */
 static void make_large(row_judge *judge, const conformance_task *task, const struct shape *shape,
                        arena *memory, const conformance_block *before, conformance_block *made)
 {
@@ -195,7 +195,7 @@ void conformance_prepare(row_judge *judge, const conformance_task *task, conform
                 make_large(judge, task, shape, &made->memory, i > 0 ? one - 1 : NULL, one);
                 break;
             }
-            call.problem = problem_of(task, i); /* the rows that differ */
+            call.problem = problem_of(task, i); /* the distinct rows, which are repeated later */
             call.problem.rows = shape->rows < PLAIN_ROWS ? shape->rows : PLAIN_ROWS;
             judge_block_generate(judge, &one->block, call, "normal", NULL, 0);
             break;
@@ -219,11 +219,11 @@ void conformance_release(conformance_blocks *blocks)
 
 /* ---- a kernel on all blocks ---- */
 
-/* The worker makes all calls, or the one on large tensors; what came out first is judged here. */
+/* Has the worker make many calls, or one call on a large tensor, and judges the first output. */
 static void examine_calls(row_judge *judge, const conformance_block *asked,
                           const kernel_entry *kernel, case_judgement *judgement)
 {
-    static const double slow_element = 50e-9; /* seconds of a slow kernel on large tensors */
+    static const double slow_element = 50e-9; /* seconds that a slow kernel takes for an element */
     const judge_block *block = &asked->block;
     const bool all = block->inputs[ROLE_RESIDUAL];
     work_order order = worker_order(asked->period ? ORDER_CALL_LARGE : ORDER_GROW, kernel);
@@ -238,12 +238,12 @@ static void examine_calls(row_judge *judge, const conformance_block *asked,
     judge_place(judge, block, &order);
     order.count = CALLS;
     order.seed = judge->settings.seed;
-    if (asked->period) { /* x's rows behind all else, and the shape that the call really has */
+    if (asked->period) { /* x's rows go behind everything else; the call has the large shape */
         const size_t bytes = LARGE_PERIOD * block->hidden * dtype_size(block->storage);
         const off_t x = order.at.bounds + (off_t)(block->rows * sizeof(ln_bound));
         order.problem = asked->large;
         order.at.tensors[ROLE_X] = x;
-        if (!all) /* then y alone is asked for */
+        if (!all) /* then only y is requested */
             order.at.tensors[ROLE_MEAN] = order.at.tensors[ROLE_RSTD] = -1;
         judge->runner->reserve(judge->runner, (size_t)x + bytes);
         memcpy(judge_memory(judge, x), asked->period, bytes);
@@ -256,12 +256,12 @@ static void examine_calls(row_judge *judge, const conformance_block *asked,
     if (all)
         judge_read_beside(judge, block, kernel, &order, ~0u, &findings.verdict);
     judge_call(judge, block, judge->computed, &kind, all, &findings, judgement);
-    if (verdict_is_right(judgement->verdict.kind)) /* what it says of slow calls */
+    if (verdict_is_right(judgement->verdict.kind)) /* the worker's remark on slow calls */
         verdict_say(&judgement->verdict, "%s", answer.text);
     judgement->output_hash = hash_bytes(HASH_START, judge->computed, judge_bytes(block));
 }
 
-/* All rows of a plain shape, in its layout. */
+/* Judges all rows of a plain shape, in its layout. */
 static void examine_plain(row_judge *judge, const struct shape *shape, const judge_block *head,
                           const kernel_entry *kernel, case_judgement *judgement)
 {
@@ -287,8 +287,7 @@ static void examine_plain(row_judge *judge, const struct shape *shape, const jud
     arena_free(&shown.memory);
 }
 
-/* One block's judgement into that of the check: the gravest verdict, the metrics of the largest error. `rows`:
- * of the call. */
+/* Adds a block's judgement, on a call of `rows` rows; keeps the worst verdict and the metrics of the worst error. */
 static void add_up(case_judgement *all, const case_judgement *one, const judge_block *block,
                    size_t rows, size_t *judged)
 {
@@ -312,11 +311,12 @@ static void add_up(case_judgement *all, const case_judgement *one, const judge_b
     judge_add_figures(all, one);
 }
 
-/* One block after the other, up to the first fault. Where a block is lost the check is, unless another has a fault. */
+/* Runs one block after the other, up to the first fault. If a block is missing, so is the check, unless another block
+ * has a fault. */
 static void run_blocks(row_judge *judge, const conformance_blocks *blocks,
                        const kernel_entry *kernel, case_judgement *judgement)
 {
-    case_verdict lost = {0};
+    case_verdict missing = {0};
     size_t judged = 0;
     bool over = false;
     for (size_t i = 0; !over && i < blocks->count && !interrupted(); i++) {
@@ -329,7 +329,7 @@ static void run_blocks(row_judge *judge, const conformance_blocks *blocks,
             examine_plain(judge, shape, &asked->block, kernel, &one);
         else
             examine_calls(judge, asked, kernel, &one);
-        if (asked->period) { /* the row's number in the tensor, for that among those looked at */
+        if (asked->period) { /* replace the row's index in the block by its index in the tensor */
             size_t rows[LARGE_ROWS], row;
             size_t count = large_rows(&asked->large, judge->settings.seed, rows);
             int length;
@@ -337,14 +337,14 @@ static void run_blocks(row_judge *judge, const conformance_blocks *blocks,
                 verdict_say(&one.verdict, "row %zu%s", rows[row], one.verdict.detail + length);
         }
         if (one.verdict.kind == VERDICT_MISSING)
-            lost = one.verdict;
+            missing = one.verdict;
         else
             add_up(judgement, &one, &asked->block, shape ? shape->rows : asked->block.rows,
                    &judged);
         over = verdict_is_fault(one.verdict.kind);
     }
-    if (lost.kind == VERDICT_MISSING && !over)
-        judgement->verdict = lost;
+    if (missing.kind == VERDICT_MISSING && !over)
+        judgement->verdict = missing;
 }
 
 void conformance_examine(row_judge *judge, const conformance_blocks *blocks,
@@ -356,6 +356,6 @@ void conformance_examine(row_judge *judge, const conformance_blocks *blocks,
     (blocks->task.check == CHECK_COMBINATIONS ? run_combinations : run_blocks)(judge, blocks,
                                                                                kernel, judgement);
     blame_load(kernel, judgement);
-    judgement->by_row = NULL; /* the judge's, and gone with its next call */
+    judgement->by_row = NULL; /* it belongs to the judge, and is valid only until its next call */
     judgement->computed = NULL;
 }

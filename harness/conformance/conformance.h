@@ -18,9 +18,9 @@
 #include "domain/kernel.h"
 #include "worker/protocol.h"
 
-/* In the order of a run. Their names, check_names (domain/case.h), take the place of an input's name. */
+/* The tests in the order of a run. In a case's key their names (check_names, domain/case.h) replace the input. */
 typedef enum conformance_check {
-    CHECK_ROWS,         /* no conformance test: the rows of one input */
+    CHECK_ROWS,         /* not a conformance test: the rows of one input */
     CHECK_COMBINATIONS, /* the covering array (problems.h) */
     CHECK_LARGE,        /* rows beyond 2^23, elements beyond 2^32 (worker/protocol.h) */
     CHECK_GROWTH,       /* memory and files that 75,000 calls keep (worker/child/stress.c) */
@@ -31,44 +31,43 @@ typedef struct conformance_task {
     conformance_check check;
     ln_convention convention;
     ln_type storage, param;
-    size_t first,
-        last; /* combinations: from first to before last. Large: the pack, LARGE_QUICK, ... */
+    size_t first, last; /* combinations: problems first to last - 1; large: first is the pack */
     const combination_set *set; /* borrowed; for combinations only */
 } conformance_task;
 
 /* The rows of a problem, or the judged rows of a large tensor. */
 typedef struct conformance_block {
     judge_block block;
-    combination of;   /* of CHECK_COMBINATIONS */
-    ln_problem large; /* of CHECK_LARGE: the whole tensor */
-    void *period;     /* the LARGE_PERIOD rows of which its x consists; NULL: no large tensor */
+    combination of;   /* CHECK_COMBINATIONS only */
+    ln_problem large; /* CHECK_LARGE only: the whole tensor */
+    void *period;     /* the LARGE_PERIOD rows that x repeats; NULL: not a large tensor */
 } conformance_block;
 
 typedef struct conformance_blocks {
     conformance_task task;
     conformance_block *blocks;
     size_t count;
-    arena memory; /* of everything except the blocks' rows */
+    arena memory; /* the memory of everything except the blocks' rows */
 } conformance_blocks;
 
-/* A check is divided into packs, for progress and memory. Changes the task to that of one pack, and sets the rows and
- * hidden size of its largest block, or for combinations the numbers of its first and last problem. False: there is no
- * such pack. */
+/* A check is divided into packs, for progress and memory: combinations into packs of 100 problems; CHECK_LARGE into the
+ * shapes of the quick plan, a tensor of 2^32 elements (full plan), and larger shapes with default settings. */
 enum { COMBINATIONS_A_TASK = 100 };
-/* The packs of CHECK_LARGE: that of the quick plan; 2^32 elements (full plan); larger shapes with default settings. */
 enum { LARGE_QUICK, LARGE_WHOLE, LARGE_PLAIN, LARGE_PACKS };
+/* Changes the task to that of one pack, and sets the rows and hidden size of its largest block, or for combinations the
+ * numbers (from 1) of its first and last problem. False: there is no such pack. */
 bool conformance_pack(conformance_task *task, size_t pack, size_t *rows, size_t *hidden);
 
-/* The elements of all blocks, to estimate the time left. */
+/* Returns the number of elements of all blocks, to estimate the time left. */
 size_t conformance_elements(const conformance_task *task);
 
 void conformance_prepare(row_judge *judge, const conformance_task *task,
                          conformance_blocks *blocks);
-/* Like judge_kernel(), but the judgement has no rows. Stops at the first failure, or for combinations at the third, and
- * keeps the most informative one. */
+/* Runs and judges a kernel like judge_kernel(), but the judgement has no rows. Stops at the first failure, or for
+ * combinations at the third, and keeps the most informative one. */
 void conformance_examine(row_judge *judge, const conformance_blocks *blocks,
                          const kernel_entry *kernel, case_judgement *judgement);
-/* For a failure of combinations: finds the smallest problem that shows it, and says it in the verdict. */
+/* Finds the smallest problem that shows a failure of combinations, and describes it in the verdict. */
 void conformance_minimize(row_judge *judge, const conformance_blocks *blocks,
                           const kernel_entry *kernel, case_judgement *judgement);
 void conformance_release(conformance_blocks *blocks);
@@ -90,11 +89,11 @@ typedef struct row_score {
     double bound_row_ulp, kappa; /* bound_row_ulp: NaN for a kernel without a bound */
 } row_score;
 
-/* Makes one call as timed, and scores each row. The verdict is pass, or says why there is no output. */
+/* Makes one call as in timing, and scores each row. The verdict is pass, or says why there is no output. */
 void judge_score(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
                  row_score *scores, case_verdict *verdict);
 
-/* ---- what the bits of a row depend on (invariance.c) ----
+/* ---- reproducibility: the settings that change the bits of a row (invariance.c) ----
  *
  * A kernel runs the same 257 rows in several settings (the same call again, other batches, numbers of threads
  * and alignments of the buffers), and the outputs are compared, also with those of the same kernel on other
@@ -105,18 +104,16 @@ void judge_score(row_judge *judge, const judge_block *block, const kernel_entry 
  *     reproducibility class = reproducibility_of(&found[i]);
  */
 
-/* The approximate time for one kernel. */
-static const double invariance_seconds = 0.08;
+static const double invariance_seconds = 0.08; /* the approximate time for one kernel */
 
-/* Measures own[0..count-1] on normal rows, and with them the kernels of `all` that differ only in the ISA. found[i] is
- * the result of own[i]; it is empty if the kernel failed. progress may be NULL. False: it was interrupted or failed
- * for another reason than a kernel. */
+/* Measures own[0..count-1], and the kernels of `all` that differ from them only in the ISA. found[i] is the result of
+ * own[i]; it is empty if the kernel failed. progress may be NULL. False: it was interrupted. */
 bool invariance_measure(row_judge *judge, const ln_convention *convention, progress_bar *progress,
                         const kernel_list *all, const kernel_entry *const *own,
                         invariance_result *found, size_t count);
 
 /* Rows in the timed buffers whose bits differ from the judged ones, since the bits of a row may depend on its place.
- * They are judged too, so that the worst error covers all that was timed.
+ * They are judged too, so that the worst error covers all timed rows.
  *
  *     timed_rows rows;
  *     timed_rows_begin(&rows, judge, blocks, kernel, judged, &verdict);
@@ -127,27 +124,27 @@ bool invariance_measure(row_judge *judge, const ln_convention *convention, progr
 enum { TIMED_BLOCKS = 2 };
 
 typedef struct timed_rows {
-    const judge_block *blocks; /* the two that are timed */
+    const judge_block *blocks; /* the two timed blocks */
     const kernel_entry *kernel;
     void *const *judged; /* the output of each block when it was judged */
     bool has_bound;
-    ln_bound *bounds[TIMED_BLOCKS]; /* a row each, where the kernel has a bound */
-    hash_set seen;                  /* over all processes */
-    metrics_gather *metrics;        /* of the judged rows and the others; NULL: there are none */
-    case_verdict verdict;           /* of the others */
+    ln_bound *bounds[TIMED_BLOCKS]; /* one for each row, if the kernel has a bound */
+    hash_set seen;                  /* hashes of the rows of all processes */
+    metrics_gather *metrics;        /* over the judged rows and the others; NULL: no row differed */
+    case_verdict verdict;           /* on the rows that differ */
 } timed_rows;
 
-/* The bytes of shared memory that the worker needs to return rows of such a block. */
+/* Returns the bytes of shared memory that the worker needs to return rows of such a block. */
 size_t timed_rows_room(const judge_block *block);
 
-/* Before the timing: gets the kernel's bounds. False: that failed; see verdict. */
+/* Gets the kernel's bounds before the timing. False: that failed; see verdict. */
 bool timed_rows_begin(timed_rows *rows, row_judge *judge, const judge_block blocks[TIMED_BLOCKS],
                       const kernel_entry *kernel, void *const judged[TIMED_BLOCKS],
                       case_verdict *verdict);
 /* Takes the rows that a REPLY_ROWS announced, and judges them; the worker waits for GO_ON. */
 void timed_rows_take(timed_rows *rows, row_judge *judge, const work_order *begin,
                      const worker_reply *announced);
-/* Whether any rows differed; the judgement of the first block then covers all rows. */
+/* Returns false if no row differed; else makes the judgement of the first block cover all rows. */
 bool timed_rows_judge(const timed_rows *rows, const row_judge *judge, case_judgement *judgement);
 void timed_rows_free(timed_rows *rows);
 
@@ -181,18 +178,18 @@ typedef struct hunt_state {
     row_judge *judge;
     const kernel_entry *kernel;
     arena memory;
-    operation_call call;         /* its parameters */
+    operation_call call;         /* with the parameters of all rows */
     worst_row finds[HUNT_FINDS]; /* the worst first */
     size_t find_count;
-    uint64_t done;            /* climbs */
-    uint64_t rows;            /* tried */
-    double until;             /* when to stop, on the monotonic clock; 0: never */
+    uint64_t done;            /* the number of climbs */
+    uint64_t rows;            /* the number of tried rows */
+    double until;             /* the time to stop, on the monotonic clock; 0: never */
     bool cut;                 /* the last restarts were stopped early */
     bool interrupted;         /* by the user */
     const char *reproducible; /* the kernel's class (domain/kernel.h); NULL: not known */
 } hunt_state;
 
-/* Makes the parameters from the seed. */
+/* Makes gamma and beta from the seed. */
 void hunt_begin(hunt_state *hunt);
 /* Makes one climb, and adds its worst row to the finds. Stops early (and sets `cut`) if time is up or the user
  * interrupts. A failure of the kernel is a find; a kernel that does not support the problem ends the program (7). */

@@ -1,4 +1,4 @@
-/* A kernel on the problems of the covering array: each is one order, and its output is judged. */
+/* Runs a kernel on every problem of the covering array and judges each output. */
 #include "base/program.h"
 #include "base/text.h"
 #include "conformance/internal.h"
@@ -9,8 +9,8 @@
 
 /* ---- one problem ---- */
 
-/* Every number a row that is asked for is given in all rows, or by the kernel never; of a row with a NaN
- * it is NaN, but of one element, whose variance is 0 without a look at it. */
+/* Checks that a requested statistic is written for all rows of all calls or never, and that it is NaN for a row with a
+ * NaN; not for a row of one element, since its variance is 0 whatever the element is. */
 static void find_statistics(covering_run *run, const judge_block *block, unsigned asked,
                             row_findings *findings)
 {
@@ -47,7 +47,8 @@ static void find_statistics(covering_run *run, const judge_block *block, unsigne
     }
 }
 
-/* A call of the library takes a kernel by where its rows lie: that is one more factor, whose level is drawn. */
+/* Makes the message of a problem. The library chooses a kernel by the cache that holds the rows, so its calls have one
+ * more factor, call_place, with a random level. */
 static work_order order_of(const covering_run *run, const combination *asked,
                            const judge_block *block)
 {
@@ -60,8 +61,8 @@ static work_order order_of(const covering_run *run, const combination *asked,
     return order;
 }
 
-/* One order, and what it shows; block NULL: on rows of its own. */
-static void ask_once(covering_run *run, const combination *asked, const judge_block *block,
+/* Runs a problem once and judges the output; block NULL: makes the rows. */
+static void run_once(covering_run *run, const combination *asked, const judge_block *block,
                      case_judgement *judgement)
 {
     row_judge *judge = run->judge;
@@ -102,7 +103,7 @@ static void ask_once(covering_run *run, const combination *asked, const judge_bl
     judge_block_free(&own);
 }
 
-static bool takes(covering_run *run, const ln_problem *problem)
+static bool supports(covering_run *run, const ln_problem *problem)
 {
     work_order order = worker_order(ORDER_SUPPORTS, run->kernel);
     worker_reply reply;
@@ -111,20 +112,20 @@ static bool takes(covering_run *run, const ln_problem *problem)
     return judge_ask(run->judge, &order, 0, &reply, &ignored);
 }
 
-/* What is left of a problem that the kernel declines: the same under a convention that it takes, that of
- * the run or a preset, in turn; or with one thread that calls once. False: nothing. */
-static bool take_less(covering_run *run, combination *asked)
+/* Changes a problem that the kernel does not support: to a convention that it supports, the run's or a preset; or to
+ * one thread that calls once. False: it supports none of these. */
+static bool change_to_supported(covering_run *run, combination *asked)
 {
     const operation *what = operations[asked->table->operation];
     ln_problem problem =
         combination_problem(asked, run->kernel->facts.storage, run->kernel->facts.param);
     size_t threads = factor_find(asked->table, FACTOR_THREADS, 0);
-    bool own = takes(run, &problem);
+    bool own = supports(run, &problem);
     for (size_t i = 0; !own && !asked->instead && i <= what->preset_count && !interrupted(); i++) {
         size_t turn = (asked->number + i) % (what->preset_count + 1);
         const ln_convention *tried = turn ? &what->presets[turn - 1].convention : run->first;
         problem.convention = *tried;
-        if (takes(run, &problem)) {
+        if (supports(run, &problem)) {
             asked->instead = tried;
             return true;
         }
@@ -159,17 +160,17 @@ void covering_run_ask(covering_run *run, combination *asked, const judge_block *
                       case_judgement *judgement)
 {
     const bool less = combination_without(asked, run->kernel->facts.traits);
-    ask_once(run, asked, less ? NULL : block, judgement);
-    while (judgement->verdict.kind == VERDICT_UNSUPPORTED && take_less(run, asked))
-        ask_once(run, asked, NULL, judgement);
+    run_once(run, asked, less ? NULL : block, judgement);
+    while (judgement->verdict.kind == VERDICT_UNSUPPORTED && change_to_supported(run, asked))
+        run_once(run, asked, NULL, judgement);
     run->declined += judgement->verdict.kind == VERDICT_UNSUPPORTED;
     run->judged += verdict_is_judged(judgement->verdict.kind);
     covering_run_note(run, combination_problem(asked, LN_F32, LN_F32).hidden, judgement);
 }
 
-/* ---- all of them ---- */
+/* ---- all problems ---- */
 
-/* A limit is no fault and not right either: it is said how many there are, what they share, and the first. */
+/* For type-limited problems, the verdict has their number, the settings that they share, and the first one's detail. */
 void covering_run_conclude(const covering_run *run, case_verdict *verdict)
 {
     char shared[200];
@@ -200,25 +201,25 @@ void covering_run_conclude(const covering_run *run, case_verdict *verdict)
     }
 }
 
-/* Those that were wrong, and the most telling of them. */
+/* All faults, and the problem and verdict of the most informative one. */
 typedef struct fault_found {
     faults_seen seen;
     combination asked;
     case_verdict verdict;
 } fault_found;
 
-/* The most telling stays; of equals the plainest. */
+/* Adds a fault. Keeps the most informative one, and of equally informative ones that with the fewest factors set. */
 static void note_fault(fault_found *held, const combination *asked, const case_verdict *verdict,
                        size_t block)
 {
     const uint64_t factors = combination_factors(asked);
-    int tells = verdict_telling(verdict), told = verdict_telling(&held->verdict);
+    int telling = verdict_telling(verdict), best = verdict_telling(&held->verdict);
     bool first = held->seen.count++ == 0, same = verdict->kind == held->verdict.kind;
     bool plainer = !first && __builtin_popcountll(factors) <
                                  __builtin_popcountll(combination_factors(&held->asked));
     if (!first && same)
         held->seen.factors &= factors;
-    if (!first && (tells < told || (tells == told && !plainer)))
+    if (!first && (telling < best || (telling == best && !plainer)))
         return;
     if (first || !same)
         held->seen.factors = factors;
@@ -227,7 +228,7 @@ static void note_fault(fault_found *held, const combination *asked, const case_v
     held->seen.block = block;
 }
 
-/* One problem's judgement into that of all. */
+/* Adds a problem's judgement to that of all. */
 static void add_up(covering_run *run, const combination *asked, const case_judgement *one,
                    case_judgement *all)
 {
@@ -250,9 +251,9 @@ static void add_up(covering_run *run, const combination *asked, const case_judge
     }
 }
 
-/* What costs another process, or as long as the deadline, is seen once; other faults three times, and of races
- * all that are met, since it takes several to see what they share. What the factors of the most telling one are
- * is said of the least problem alone (conformance_minimize()). */
+/* Ends at the first fault that ends a process or lasts as long as the deadline, and at the third of another kind. Races
+ * do not end it, since it takes several of them to see which settings they share. The settings of the most informative
+ * fault are named only for the smallest problem (conformance_minimize()). */
 void run_combinations(row_judge *judge, const conformance_blocks *blocks,
                       const kernel_entry *kernel, case_judgement *judgement)
 {
@@ -296,8 +297,7 @@ void conformance_minimize(row_judge *judge, const conformance_blocks *blocks,
                           const kernel_entry *kernel, case_judgement *judgement)
 {
     const faults_seen *seen = &judgement->faults;
-    if (seen->count == 0 ||
-        kernel->set_at_load[0]) /* what loading it changed may be all there is to it */
+    if (seen->count == 0 || kernel->set_at_load[0]) /* the change at load may be the whole cause */
         return;
     covering_run run = {.judge = judge,
                         .kernel = kernel,

@@ -1,5 +1,4 @@
-/* What may meet in one call: the factors with their levels, which of them can stand together, and the call that
- * levels make. */
+/* The factors of a call and their levels; the levels that can be combined; and the call that a combination makes. */
 #include "base/hash.h"
 #include "conformance/problems.h"
 #include "domain/operation.h"
@@ -12,7 +11,7 @@ typedef struct range {
     size_t first, last;
 } range;
 
-/* The plain level of each comes first. */
+/* The ranges of rows and hidden sizes of small and of large problems; the first one is the default level. */
 static const range few_rows[] = {{2, 7},      {1, 1},       {8, 63},     {64, 255},
                                  {256, 1023}, {1024, 2047}, {2048, 2600}};
 static const range short_rows[] = {{17, 128},    {1, 16},      {129, 1100},
@@ -21,9 +20,9 @@ static const range many_rows[] = {{2, 7}, {8, 63}, {64, 1023}, {1024, 2047}, {20
 static const range long_rows[] = {
     {16385, 32768}, {129, 1100}, {1101, 8192}, {32769, 65536}, {65537, 131101}};
 
-/* What is cheap to call and to judge. */
+/* A problem that is cheap to call and to judge. */
 enum { CHEAP_ELEMENTS = 1 << 16 };
-/* So many elements at most are called from so many threads at once, some ten times each. */
+/* The most elements for each level of threads: several threads at once make some ten calls each. */
 static const size_t elements_at_once[] = {SIZE_MAX, 1 << 17, 1 << 15};
 enum { REMAINDERS = 9, FEW_ROWS = 7, ONE_ROW = 1, SHORT_ROWS = 6, MANY_ROWS = 5, LONG_ROWS = 5 };
 
@@ -40,12 +39,12 @@ static size_t remainder_level(size_t hidden)
                                : 8;
 }
 
-/* The factors with their levels. A covering array's entry has those of the call, then those of each tensor in
- * turn, and then those of the convention: of each of its fields, and of eps. */
+/* The factors with their levels. An entry of a covering array has first the factors of the call, then those of each
+ * tensor, then each field of the convention, and then eps. */
 static const struct factor_row {
     factor_kind kind;
-    size_t levels, large; /* of a problem, and of a large one; 0: as the operation has it */
-    const char *words[COVERING_LEVELS]; /* of each level; "%s": the tensor's name */
+    size_t levels, large; /* the levels of a small and of a large problem; 0: see add_factor() */
+    const char *words[COVERING_LEVELS]; /* the name of each level; "%s": the tensor's name */
 } factor_rows[] = {
     {FACTOR_ROWS, FEW_ROWS, MANY_ROWS, {0}},
     {FACTOR_HIDDEN, SHORT_ROWS, LONG_ROWS, {0}},
@@ -74,16 +73,16 @@ static const struct factor_row {
     {FACTOR_EPS, 4, 4, {"", "small eps", "large eps", "eps from 1 on"}},
 };
 enum {
-    OF_CALL = 6,     /* rows of the call; the first ones' places are known: */
-    OF_TENSOR = 11,  /* behind the last row of a tensor */
-    AT_CONTENTS = 3, /* behind those of the shape */
+    OF_CALL = 6,     /* the first 6 rows are factors of the call; */
+    OF_TENSOR = 11,  /* those up to row 11 are factors of a tensor */
+    AT_CONTENTS = 3, /* indexes of two factors of the call, after the three of the shape */
     AT_THREADS = 4
 };
 
 /* ---- the table ---- */
 
-/* The inputs whose place an output may take, by number from 1 on: its own; a sum that of any table.
- * ROLES_MOST: no more. */
+/* Returns the number-th input (from 1) whose memory an output may use: for y the one of an in-place call, for x +
+ * residual every table. ROLES_MOST: there are no more. */
 static size_t taken_role(const operation *what, size_t role, size_t number)
 {
     if (!role_is_sum(what, role))
@@ -94,7 +93,7 @@ static size_t taken_role(const operation *what, size_t role, size_t number)
     return ROLES_MOST;
 }
 
-/* Of a tensor, or a field of the convention: one that leaves no choice is no factor. */
+/* Adds a factor for a tensor or a field of the convention (`of`), unless it has only one level. */
 static void add_factor(factor_table *table, const struct factor_row *row, size_t of)
 {
     const operation *what = operations[table->operation];
@@ -105,7 +104,7 @@ static void add_factor(factor_table *table, const struct factor_row *row, size_t
         levels = what->fields[of].levels;
     } else if (levels == 0 && role->shape != SHAPE_NONE) {
         if (row->kind == FACTOR_PLACE && is_table && role->output) {
-            /* not asked for (where it may be left out), a place of its own, those of inputs */
+            /* The levels: not requested (if it is optional), memory of its own, that of each such input. */
             while (taken_role(what, of, inputs + 1) != ROLES_MOST)
                 inputs++;
             levels = role->optional + 1u + inputs;
@@ -129,7 +128,7 @@ static void include(convention_set *set, size_t number)
     set->words[number / 64] |= (uint64_t)1 << number % 64;
 }
 
-/* What a convention has, by its number. */
+/* Adds a convention to the sets of the table that it belongs to. */
 static void note_convention(factor_table *table, const ln_convention *convention, size_t number)
 {
     const operation *what = operations[table->operation];
@@ -155,7 +154,7 @@ size_t factor_find(const factor_table *table, factor_kind kind, size_t of)
     return COVERING_FACTORS;
 }
 
-/* ---- what can stand together ---- */
+/* ---- the levels that can be combined ---- */
 
 static const range *rows_of(const factor_table *table, size_t level)
 {
@@ -167,8 +166,8 @@ static const range *sizes_of(const factor_table *table, size_t level)
     return &(table->large ? long_rows : short_rows)[level];
 }
 
-/* The hidden sizes of two levels with which so many rows have few enough elements, or, of large ones,
- * enough: the number-th from the first on, and over again. 0: there is none. */
+/* Returns a hidden size of two levels with which such rows do not have too many elements, nor, in a large problem, too
+ * few. `number`, modulo the count of such sizes, selects one. 0: there is none. */
 static size_t find_hidden(const factor_table *table, size_t size, size_t remainder,
                           const range *rows, size_t number)
 {
@@ -192,7 +191,7 @@ static size_t find_hidden(const factor_table *table, size_t size, size_t remaind
     return 0;
 }
 
-/* Whether one of the conventions that the levels leave is in the set. */
+/* Returns true if a convention that the levels still allow is in the set. */
 static bool can_be_in(const factor_table *table, const int8_t *levels, const convention_set *set)
 {
     convention_set left = *set;
@@ -207,13 +206,13 @@ static bool can_be_in(const factor_table *table, const int8_t *levels, const con
     return any != 0;
 }
 
-/* Whether a factor's level is so, or may become so. */
+/* Returns true if a factor has this level or none yet, or does not exist. */
 static bool can_be(const int8_t *levels, size_t factor, int8_t level)
 {
     return factor == COVERING_FACTORS || levels[factor] == LEVEL_OPEN || levels[factor] == level;
 }
 
-/* Whether the call can have the role in memory of its own. */
+/* Returns true if the call can have the role in memory of its own. */
 static bool can_be_there(const factor_table *table, const int8_t *levels, size_t role)
 {
     const operation *what = operations[table->operation];
@@ -224,13 +223,14 @@ static bool can_be_there(const factor_table *table, const int8_t *levels, size_t
     return can_be(levels, factor_find(table, FACTOR_THERE, role), 1);
 }
 
+/* Returns the role whose memory an output uses at a level of FACTOR_PLACE; ROLES_MOST: its own. */
 static size_t place_taken(const operation *what, size_t role, int8_t level)
 {
     size_t own = what->roles[role].optional;
     return level > (int8_t)own ? taken_role(what, role, (size_t)level - own) : ROLES_MOST;
 }
 
-/* Whether a level that is not plain can stand with the others. */
+/* Returns true if factor f's level, which is not the default, can be combined with the others. */
 static bool allows_level(const factor_table *table, const int8_t *levels, size_t f)
 {
     const operation *what = operations[table->operation];
@@ -250,7 +250,7 @@ static bool allows_level(const factor_table *table, const int8_t *levels, size_t
                can_be_in(table, levels, &table->under_root);
     case FACTOR_EPS:
         return can_be_in(table, levels, &table->with_eps);
-    case FACTOR_PLACE: /* an output goes with an input that is there, and no two are in one place */
+    case FACTOR_PLACE: /* its inputs must be present, and no two outputs may use the same memory */
         for (size_t input = 0; input < what->count; input++)
             if (what->roles[role].with & ROLE_BIT(input) && !can_be_there(table, levels, input))
                 return false;
@@ -270,8 +270,8 @@ static bool allows_level(const factor_table *table, const int8_t *levels, size_t
             return false;
         if (levels[f] != PARAMETER_EXTREME)
             return true;
-        /* gamma * rstd does not overflow, which kernels may compute first, nor x times it; and no infinity is
-         * taken from another. */
+        /* A kernel may compute gamma * rstd first, so neither it nor x * gamma * rstd may overflow; and infinities must
+         * not be subtracted. */
         for (size_t other = 0; other < table->count; other++)
             if (table->factors[other].kind == FACTOR_PARAMETER &&
                 levels[other] == PARAMETER_SPECIAL)
@@ -301,7 +301,7 @@ bool factors_settle(const factor_table *table, int8_t *levels)
     for (size_t f = AT_CONTENTS; f < table->count; f++)
         if (levels[f] != table->factors[f].plain && !allows_level(table, levels, f)) {
             levels[f] = table->factors[f].plain;
-            f = AT_CONTENTS - 1; /* others may have stood on it */
+            f = AT_CONTENTS - 1; /* start again: other levels may have depended on it */
         }
     return factors_allow(table, levels);
 }
@@ -359,10 +359,10 @@ uint64_t combination_draw(const combination *of, uint64_t what)
     return (uint64_t)drawn[0] << 32 | drawn[1];
 }
 
-/* What is drawn. */
+/* Values of combination_draw()'s `what`; smaller ones are indexes of factors. */
 enum { DRAW_HIDDEN = 64, DRAW_ROWS, DRAW_EPS };
 
-/* eps as people have it, but with digits of its own; on the quotient less of it shows. */
+/* Returns the convention of the levels, with a random eps of usual size; on the quotient it is larger, to be seen. */
 static ln_convention convention_of(const combination *of)
 {
     static const double least[] = {1e-6, 1e-12, 1e-3, 1};
@@ -386,10 +386,10 @@ static ln_convention convention_of(const combination *of)
     return made;
 }
 
-/* As few rows as the level has, but for some more where the problem stays cheap. */
+/* Makes the problem of the levels. It has a random number of the level's rows if that is cheap, else the fewest. */
 ln_problem combination_problem(const combination *of, ln_type storage, ln_type param)
 {
-    static const size_t parts[] = {1, 4, 16}; /* by threads */
+    static const size_t parts[] = {1, 4, 16}; /* for each level of threads */
     const factor_table *table = of->table;
     const range *level = rows_of(table, (size_t)of->levels[0]);
     const ln_convention convention = convention_of(of);
@@ -407,8 +407,8 @@ ln_problem combination_problem(const combination *of, ln_type storage, ln_type p
     return problem_dense(&convention, storage, param, rows, hidden);
 }
 
-/* What a factor's level says of the call. A table's gap is 1 element or so, what makes whole vectors, or more
- * than a row. An address is about a line: the first of its page, that of timing, or any. */
+/* Applies a factor's level to the layout. The gap between a table's rows is 1 to 7 elements, up to a multiple of 16, or
+ * more than a row. An address is at or next to the first cache line of its page, that of timing, or a random one. */
 static void lay_out(const combination *of, size_t f, size_t element, size_t hidden,
                     call_layout *made)
 {
@@ -480,7 +480,7 @@ uint64_t combination_factors(const combination *of)
     return factors;
 }
 
-/* "residual", "x 4 bytes off a line", "2 threads at once": nothing of a plain level but of the shape. */
+/* Writes the name of a factor's level: "residual", "2 threads at once"; "" for most default levels. */
 static void describe_factor(const combination *of, size_t f, char *text, size_t size)
 {
     const call_factor *own = &of->table->factors[f];

@@ -1,5 +1,5 @@
-/* The climbs of a hunt: from a row of some family, the best of a batch of changed rows again and
- * again, until nothing gets worse for the kernel any more. And the file of the finds. */
+/* The climbs of a hunt: a climb begins with a row of an input family, and goes on to the worst of a batch of changed
+ * rows until the kernel's error no longer grows. And the file of the finds. */
 #include "base/arena.h"
 #include "base/program.h"
 #include "base/hash.h"
@@ -15,7 +15,7 @@
 
 uint32_t hunt_draw(hunt_random *random)
 {
-    /* Apart from the streams of the input families, which have the seed itself as their key. */
+    /* The input families use the seed itself as their key; this gives other random numbers than theirs. */
     static const uint64_t apart = UINT64_C(0x68756e7468756e74);
     if (random->left == 0) {
         philox4x32(random->seed ^ apart, random->counter++, random->restart, random->words);
@@ -24,7 +24,7 @@ uint32_t hunt_draw(hunt_random *random)
     return random->words[--random->left];
 }
 
-/* A row under change. */
+/* A row that is being changed. */
 typedef struct changing {
     ln_type type;
     size_t hidden;
@@ -42,7 +42,7 @@ static void copy_element(const changing *row, size_t to, size_t from)
     memmove((char *)row->x + to * size, (char *)row->x + from * size, size);
 }
 
-/* Rounded; what would not be finite is left. */
+/* Stores a value rounded to the row's type, unless that is not finite. */
 static void put_element(const changing *row, size_t i, double value)
 {
     double rounded;
@@ -51,7 +51,7 @@ static void put_element(const changing *row, size_t i, double value)
         storage_store(row->type, row->x, i, value);
 }
 
-/* By a change of its bits: flipped is the number of the bit to flip, or beyond them. */
+/* Flips bit `flipped` of an element (64: none) and adds `steps` to its bits, unless the result is not finite. */
 static void change_bits(const changing *row, size_t i, unsigned flipped, int steps)
 {
     size_t size = dtype_size(row->type);
@@ -64,13 +64,13 @@ static void change_bits(const changing *row, size_t i, unsigned flipped, int ste
         memcpy(element, &bits, size);
 }
 
-/* A random power of two, from 1 down to the smallest one that the type's precision holds beside 1. */
+/* Returns a random power of two, from 1 down to the smallest one that changes 1 when it is added. */
 static double part_of(ln_type type, uint32_t drawn)
 {
     return ldexp(1, -(int)((drawn >> 16) % (unsigned)format_of(type).precision));
 }
 
-/* One element. */
+/* Changes one element. */
 static void move_element(hunt_random *random, const changing *row)
 {
     enum { NO_BIT = 64 };
@@ -105,7 +105,7 @@ static void move_element(hunt_random *random, const changing *row)
     }
 }
 
-/* The whole row, or a stretch of it. */
+/* Changes the whole row, or up to 16 neighbouring elements. */
 static void move_row(hunt_random *random, const changing *row)
 {
     size_t hidden = row->hidden;
@@ -114,21 +114,21 @@ static void move_row(hunt_random *random, const changing *row)
     double sign = drawn & 0x100 ? 1 : -1, part = part_of(row->type, drawn);
     size_t length = 1 + second % 16;
     switch (drawn % 4) {
-    case 0: { /* shift by a part of some element */
+    case 0: { /* shift the row by a part of some element */
         double shift = sign * part * at(row, first);
         for (size_t i = 0; i < hidden; i++)
             put_element(row, i, at(row, i) + shift);
         break;
     }
-    case 1: /* scale: by 2 or a half, or by a little */
+    case 1: /* scale the row by 2 or a half, or by a little */
         for (size_t i = 0; i < hidden; i++)
             put_element(row, i, at(row, i) * (part == 1 ? (sign > 0 ? 2 : 0.5) : 1 + sign * part));
         break;
-    case 2: /* a stretch becomes like its first */
+    case 2: /* make neighbours equal to the first of them */
         for (size_t i = first; i < hidden && i < first + length; i++)
             copy_element(row, i, first);
         break;
-    default: /* a stretch moves away */
+    default: /* shift neighbours */
         for (size_t i = first; i < hidden && i < first + length; i++)
             put_element(row, i, at(row, i) + sign * part * at(row, second));
     }
@@ -153,7 +153,7 @@ enum {
     MOST_STALL = 30, /* steps without a gain */
 };
 
-/* Where climbs begin, in turn: every family whose rows are finite numbers. */
+/* The families of the rows with which climbs begin, in turn: all whose rows are finite numbers. */
 static const char *const starts[] = {
     "normal",       "kappa",    "near-constant", "offset",      "two-valued",
     "sorted",       "blocks",   "bad-pivot",     "alternating", "outlier-channels",
@@ -163,19 +163,19 @@ static const char *const starts[] = {
     "signed-zeros", "subnormal"};
 enum { STARTS = sizeof starts / sizeof *starts };
 
-/* A climb under way. */
+/* A climb in progress. */
 typedef struct hill_climb {
     hunt_state *hunt;
     uint64_t number;
     hunt_random random;
-    char *row, *batch; /* batch: of the step that is tried */
+    char *row, *batch; /* batch: the changed rows of the current step */
     size_t row_bytes;
     double score;
     unsigned steps, stall;
-    bool ended, failed; /* the kernel itself: the find is made */
+    bool ended, failed; /* failed: the kernel failed, and the find is made */
 } hill_climb;
 
-/* The best so far is still judged and kept, for which the worker is needed. */
+/* Ends the hunt after an interruption, but lets the worker run on, which is needed to judge the worst row so far. */
 static void give_up(hunt_state *hunt)
 {
     hunt->cut = hunt->interrupted = true;
@@ -203,7 +203,7 @@ static void block_of(hunt_state *hunt, const void *rows, size_t count, judge_blo
     judge_block_from(hunt->judge, block, &call);
 }
 
-/* 0: the kernel failed; 1: a wrong class; 2: an error. */
+/* Returns the order of a find. 0: the kernel failed; 1: a wrong class; 2: an error. */
 static int rank(const worst_row *find)
 {
     if (verdict_exit_code(&find->verdict) == EXIT_CODE_KERNEL_FAILED)
@@ -218,8 +218,8 @@ static bool comes_before(const worst_row *a, const worst_row *b)
     return a->score != b->score ? a->score > b->score : a->restart < b->restart;
 }
 
-/* Judges the rows as a find is judged when it is replayed, and sorts them into the finds, the last of which falls
- * out where there are too many. False: interrupted. */
+/* Judges the rows as replay judges a find, and inserts them into the sorted finds, which lose the last one if there are
+ * too many. False: interrupted. */
 static bool make_find(hill_climb *climb, const void *rows, size_t count, double score)
 {
     hunt_state *hunt = climb->hunt;
@@ -227,13 +227,13 @@ static bool make_find(hill_climb *climb, const void *rows, size_t count, double 
     case_judgement judgement;
     block_of(hunt, rows, count, &block);
     judge_kernel(hunt->judge, &block, hunt->kernel, &judgement);
-    /* It did well a moment ago: once more, as in make_step(). */
+    /* The same row passed a moment ago, so try once more, as in make_step(). */
     if (isfinite(score) && verdict_exit_code(&judgement.verdict) == EXIT_CODE_KERNEL_FAILED)
         judge_kernel(hunt->judge, &block, hunt->kernel, &judgement);
     if (!interrupted()) {
         worst_row find = worst_row_of(&block, judgement.metrics.worst_row, &judgement,
                                       hunt->settings.kernel, hunt->settings.convention);
-        if (count > 1) { /* together or not at all */
+        if (count > 1) { /* the kernel failed on no single row, so the find has all of them */
             find.inputs[ROLE_X] = block.inputs[ROLE_X];
             find.rows = count;
             find.row = judgement.metrics.worst_row;
@@ -258,7 +258,7 @@ static bool make_find(hill_climb *climb, const void *rows, size_t count, double 
     return !interrupted();
 }
 
-/* The kernel failed on a batch: the first row that does it alone is the find, else all of them. */
+/* Makes a find after the kernel failed on a batch: the first row on which it fails, or all rows if there is none. */
 static bool find_failure(hill_climb *climb, const case_verdict *verdict)
 {
     hunt_state *hunt = climb->hunt;
@@ -283,9 +283,9 @@ static bool find_failure(hill_climb *climb, const case_verdict *verdict)
                            : make_find(climb, climb->batch, BATCH, INFINITY);
 }
 
-/* Judges a batch of changed rows and moves to the best of them, if it is no better for the kernel than the climb's
- * own. A kernel that fails is asked once more, since a worker that somebody killed tells nothing of it. False:
- * interrupted. */
+/* Judges a batch of changed rows, and moves to the one with the largest error unless that is smaller than the error of
+ * the climb's row. A batch on which the kernel fails is run once more, since somebody may have killed the worker.
+ * False: interrupted. */
 static bool make_step(hill_climb *climb)
 {
     hunt_state *hunt = climb->hunt;
@@ -297,7 +297,7 @@ static bool make_step(hill_climb *climb)
     for (size_t row = 0; row < BATCH; row++) {
         char *changed = climb->batch + row * climb->row_bytes;
         memcpy(changed, climb->row, climb->row_bytes);
-        /* The first batch has the start itself in it. */
+        /* The first row of the first batch is the unchanged row with which the climb begins. */
         if (row > 0 || climb->steps > 0)
             hunt_mutate(&climb->random, settings->storage, changed, settings->hidden);
     }
@@ -314,7 +314,7 @@ static bool make_step(hill_climb *climb)
     if (verdict.kind != VERDICT_PASS)
         return find_failure(climb, &verdict);
     for (size_t row = 0; row < BATCH; row++) {
-        /* A row does not count where a kernel's bound makes no claim. */
+        /* A row for which a kernel's bound is infinite does not count. */
         bool unclaimed = hunt->kernel->facts.has_bound && !isfinite(scores[row].bound_row_ulp);
         double here = isnan(scores[row].kappa) || unclaimed ? -1 : scores[row].row_ulp;
         if (here > score) {
@@ -323,7 +323,7 @@ static bool make_step(hill_climb *climb)
         }
     }
     climb->stall = score > climb->score ? 0 : climb->stall + 1;
-    /* Along a plateau as well: what was as bad may lead to worse. */
+    /* Move to a row with the same error too, since it may lead to one with a larger error. */
     if (score >= climb->score) {
         climb->score = score;
         memcpy(climb->row, climb->batch + best * climb->row_bytes, climb->row_bytes);

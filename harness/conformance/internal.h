@@ -1,4 +1,4 @@
-/* Shared by the files of this folder and by liblnjudge, which runs the same problems in the caller's process. */
+/* Functions shared by the files of this folder and by liblnjudge, which runs the same problems in its own process. */
 #ifndef LNBENCH_CONFORMANCE_INTERNAL_H
 #define LNBENCH_CONFORMANCE_INTERNAL_H
 
@@ -9,7 +9,7 @@
 
 /* ---- one call (call.c) ---- */
 
-/* The runner's memory at an offset of a message; NULL for -1. */
+/* Returns the address of an offset in the runner's memory; NULL for -1. */
 static inline char *judge_memory(const row_judge *judge, off_t at)
 {
     return at < 0 ? NULL : judge->runner->memory + at;
@@ -23,7 +23,7 @@ void judge_place(row_judge *judge, const judge_block *block, work_order *order);
 bool judge_ask(row_judge *judge, const work_order *order, double more_seconds, worker_reply *reply,
                case_verdict *verdict);
 
-/* A message to run a kernel on the block in this layout. */
+/* Returns a message to run a kernel on the block in this layout. */
 work_order judge_order(layout_name name, const judge_block *block, const kernel_entry *kernel);
 
 /* Runs a kernel with such a message, and fills in problem and offsets. Outputs go to `computed` and into the judge.
@@ -36,7 +36,7 @@ bool judge_run(row_judge *judge, const judge_block *block, const kernel_entry *k
 bool judge_read_beside(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
                        const work_order *order, unsigned outputs, case_verdict *verdict);
 
-/* Gets the kernel's bounds for the block's rows into judge->bounds; *has: it claims some. False: bound() failed; see
+/* Gets the kernel's bounds for the block's rows into judge->bounds; *has: it has bounds. False: bound() failed; see
  * verdict. */
 bool judge_bounds(row_judge *judge, const judge_block *block, const kernel_entry *kernel, bool *has,
                   case_verdict *verdict);
@@ -44,10 +44,10 @@ bool judge_bounds(row_judge *judge, const judge_block *block, const kernel_entry
 /* If loading the kernel changed floating-point control, a good verdict becomes state-changed. */
 void blame_load(const kernel_entry *kernel, case_judgement *judgement);
 
-/* The block without repeated rows. */
+/* Returns the block without repeated rows. */
 judge_block judge_head(const judge_block *block);
 
-/* What the judge must know of a kernel. */
+/* Returns the properties of a kernel that the judge needs. */
 judged_kind judged_kind_of(const kernel_entry *kernel, bool has_bound);
 
 /* Adds the error, bound and bits of one block to the figures of all blocks. */
@@ -63,33 +63,34 @@ void judge_add_figures(case_judgement *all, const case_judgement *one);
 typedef struct covering_run {
     row_judge *judge;
     const kernel_entry *kernel;
-    const ln_convention *first; /* of the run; borrowed */
+    const ln_convention *first; /* the convention of the run; borrowed */
     unsigned given, left_out;   /* bits of the statistics that calls wrote, and did not write */
     position_errors errors;     /* of all problems, by position */
     mistakes_seen mistakes;
     bool has_bound;
     size_t judged, declined;
-    faults_seen limits; /* and the first of them */
-    combination limit_of;
+    faults_seen limits;   /* all type-limited problems */
+    combination limit_of; /* the first of them, and its verdict */
     case_verdict limit;
 } covering_run;
 
 /* Runs a problem, or the part of it that the kernel supports (*asked becomes that). block NULL: makes the rows. */
 void covering_run_ask(covering_run *run, combination *asked, const judge_block *block,
                       case_judgement *judgement);
-/* Notes the mistakes that explain a failure (covering_run_ask() calls it); and finds the one mistake that explains all
- * failures at two hidden sizes or more, in words that follow SAYS_MISTAKE; false: there is none. */
+/* Notes the mistakes that explain a failure; covering_run_ask() calls it. */
 void covering_run_note(covering_run *run, size_t hidden, const case_judgement *judgement);
+/* Describes the one mistake that explains all failures, at two hidden sizes or more, in words that follow SAYS_MISTAKE.
+ * False: there is none. */
 bool covering_run_mistake(const covering_run *run, const ln_convention *convention,
                           char why[ROW_FAULT_LENGTH]);
-/* Adds to a verdict of pass what all problems together show. */
+/* Changes a verdict of pass if errors depend on the position, or problems are type-limited or unsupported. */
 void covering_run_conclude(const covering_run *run, case_verdict *verdict);
 
 /* Runs all problems of a task. */
 void run_combinations(row_judge *judge, const conformance_blocks *blocks,
                       const kernel_entry *kernel, case_judgement *judgement);
 
-/* minimize.c. Finds the smallest problem that fails, and says it in the verdict. */
+/* Finds the smallest problem that fails, and describes it in the verdict (minimize.c). */
 void minimize_fault(covering_run *run, const combination *asked, const faults_seen *seen,
                     case_verdict *verdict);
 

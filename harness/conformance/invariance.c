@@ -1,25 +1,25 @@
-/* On what a row's bits depend: the same rows in every setting that might change them; and rows that came out of
- * timed buffers with other bits than the judged ones. */
+/* Measures reproducibility: runs the same rows in every setting that might change their bits. And judges the rows in
+ * timed buffers whose bits differ from the judged ones. */
 #include "base/arena.h"
 #include "base/program.h"
 #include "conformance/internal.h"
 
 enum { ROWS = 257 };
 
-/* Rows that begin on a cache line each, and rows that have a tail and begin anywhere. */
+/* With the first size each row begins on a cache line; with the second, rows have a remainder and begin anywhere. */
 static const size_t hidden_sizes[INVARIANCE_HIDDEN] = {768, 771};
 
-/* A setting, and what it varies. */
+/* A setting, and the axis along which it differs from the default. */
 typedef struct invariance_setting {
     invariance_axis axis;
     layout_name layout;
-    size_t rows;      /* of the batch; 0: all */
+    size_t rows;      /* rows of the batch; 0: all */
     unsigned threads; /* 0: one */
     unsigned again;   /* further calls, whose bits must be the same */
-    size_t off;       /* bytes from where the buffers lie in timing; 1: an element */
+    size_t off; /* the buffers' distance from their place in timing, in bytes; 1: an element */
 } invariance_setting;
 
-/* The plain one first: all rows, one thread, buffers as in timing. */
+/* The first one is the default: all rows, one thread, buffers as in timing. */
 static const invariance_setting settings[] = {
     {.axis = AXIS_CALL},
     {.axis = AXIS_CALL, .again = 3},
@@ -35,7 +35,7 @@ static const invariance_setting settings[] = {
     {.axis = AXIS_IN_PLACE, .layout = LAYOUT_IN_PLACE},
 };
 
-/* One setting's y into `computed`: *bytes of it. False: the kernel failed, or does not take it. */
+/* Computes y (*bytes bytes) in one setting. False: the kernel failed, or does not support it. */
 static bool run_setting(row_judge *judge, const judge_block *whole, const kernel_entry *kernel,
                         const invariance_setting *how, char *computed, size_t *bytes,
                         case_verdict *verdict)
@@ -46,11 +46,11 @@ static bool run_setting(row_judge *judge, const judge_block *whole, const kernel
     order.layout = layout_named(how->layout, operations[block.operation], block.hidden);
     order.threads = how->threads;
     order.again = how->again;
-    /* The parameters move with x and y, so an element is one of the longer type. */
+    /* Gamma and beta move with x and y, so an element is one of the longer type. */
     for (size_t i = 0; i < ROLES_MOST; i++)
         order.layout.tensors[i].offset +=
             how->off == 1 ? (storage > param ? storage : param) : how->off;
-    block.results = NULL; /* bounds are not asked for */
+    block.results = NULL; /* no bounds are requested */
     block.rows = how->rows ? how->rows : block.rows;
     *bytes = judge_bytes(&block);
     *verdict = (case_verdict){.kind = VERDICT_PASS};
@@ -67,7 +67,7 @@ static bool run_settings(row_judge *judge, const judge_block *block, const kerne
         size_t bytes;
         if ((settings[i].layout == LAYOUT_IN_PLACE) &&
             (block->hidden % 2 || (kernel->facts.traits & LN_TRAIT_NOT_IN_PLACE)))
-            continue; /* rows of an odd hidden size lie apart there */
+            continue; /* in this layout, rows of an odd hidden size have gaps */
         if (run_setting(judge, block, kernel, &settings[i], i ? judge->other : judge->computed,
                         &bytes, verdict)) {
             if (i == 0)
@@ -81,14 +81,14 @@ static bool run_settings(row_judge *judge, const judge_block *block, const kerne
             found->varies |= 1u << AXIS_CALL;
             return true;
         }
-        /* A setting that is refused is no difference. */
+        /* A setting that the kernel or the system does not support is skipped. */
         if (i == 0 || (verdict->kind != VERDICT_UNSUPPORTED && verdict->kind != VERDICT_MISSING))
             return false;
     }
     return true;
 }
 
-/* False: the kernel's process ended, and nothing was found. */
+/* Measures one kernel. False: it crashed. */
 static bool measure_once(row_judge *judge, const judge_block blocks[INVARIANCE_HIDDEN],
                          const kernel_entry *kernel, invariance_result *found)
 {
@@ -99,13 +99,13 @@ static bool measure_once(row_judge *judge, const judge_block blocks[INVARIANCE_H
             found->tested = 0;
             return verdict.kind != VERDICT_CRASHED;
         }
-    /* Where equal calls differ, no other difference means anything. */
+    /* If equal calls differ, no other difference means anything. */
     if (found->varies & 1u << AXIS_CALL)
         found->varies = found->tested = 1u << AXIS_CALL;
     return true;
 }
 
-/* Kernels of the same types take the same rows: normal ones, which show most orders of summation. */
+/* Kernels of the same types run the same rows. Normal rows give different bits with most orders of summation. */
 bool invariance_measure(row_judge *judge, const ln_convention *convention, progress_bar *progress,
                         const kernel_list *all, const kernel_entry *const *own,
                         invariance_result *found, size_t count)
@@ -130,7 +130,7 @@ bool invariance_measure(row_judge *judge, const ln_convention *convention, progr
             taken[i] = true;
             if (progress && !family[i]->unsupported[0])
                 progress_step(progress, invariance_seconds, facts->name);
-            /* A kernel that crashes does so again; a process that something else killed does not. */
+            /* Try again after a crash, since something else may have killed the process. */
             if (!measure_once(judge, blocks, family[i], &each[i]))
                 measure_once(judge, blocks, family[i], &each[i]);
         }
@@ -184,7 +184,7 @@ void timed_rows_take(timed_rows *rows, row_judge *judge, const work_order *begin
     const judged_kind kind = judged_kind_of(rows->kernel, rows->has_bound);
     char *taken = allocate_copy(judge_memory(judge, begin->at.varied), room);
     judge_reserve(judge, block);
-    if (!rows->metrics) { /* the rows that were judged come first, so that the metrics are of all */
+    if (!rows->metrics) { /* the judged rows are added first, so that the metrics cover all rows */
         rows->metrics = metrics_gather_create();
         if (!rows->metrics)
             memory_is_out(0);
@@ -196,7 +196,7 @@ void timed_rows_take(timed_rows *rows, row_judge *judge, const work_order *begin
         const char *at = taken + i * (sizeof(uint64_t) + bytes);
         uint64_t number;
         memcpy(&number, at, sizeof number);
-        if (number >= TIMED_BLOCKS * block->rows) /* a kernel wrote there */
+        if (number >= TIMED_BLOCKS * block->rows) /* a kernel overwrote it */
             continue;
         if (!hash_set_add(&rows->seen, hash_bytes(HASH_START, at, sizeof number + bytes)))
             continue;
@@ -222,7 +222,7 @@ bool timed_rows_judge(const timed_rows *rows, const row_judge *judge, case_judge
     if (!rows->metrics)
         return false;
     metrics_gather_finish(rows->metrics, &judgement->metrics);
-    judgement->metrics.mean_ulp_max = judged.mean_ulp_max; /* those are not given in timing */
+    judgement->metrics.mean_ulp_max = judged.mean_ulp_max; /* timed calls give no statistics */
     judgement->metrics.rstd_ulp_max = judged.rstd_ulp_max;
     if (findings.verdict.kind == VERDICT_PASS_NO_BOUND && rows->verdict.kind != VERDICT_PASS)
         findings.verdict.kind = VERDICT_PASS;

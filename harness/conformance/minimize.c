@@ -7,7 +7,7 @@
  *     // "only with 9 rows or more, residual (9x257; right at 8 rows; 4x257, plain: pass; right at hidden 8;
  *     // wrong at 13): ..."
  *
- * "only" stands where the condition separates eight problems of other contents.
+ * It says "only" if the condition also separates failures from passes in eight problems with other contents.
  */
 #include "base/program.h"
 #include "conformance/internal.h"
@@ -15,34 +15,34 @@
 #include <string.h>
 
 enum {
-    ASKED_MOST = 60,
-    RACES = 5,
-    FIRST_DROPPED = 3, /* those of the shape before it; rows are dropped last */
+    TRIES_MOST = 60,
+    RACES = 5,         /* the tries to see a race */
+    FIRST_DROPPED = 3, /* before it are the factors of the shape, of which rows are dropped last */
 };
 
-typedef struct narrowing {
+typedef struct shrinking {
     covering_run *of;
-    combination least; /* that was wrong */
+    combination least; /* the smallest problem that failed */
     case_verdict verdict;
-    size_t asked, plain_rows;
-    bool cut, unsteady; /* more would have had to be asked; a race was not met each time */
-} narrowing;
+    size_t tries, default_rows;
+    bool cut, unsteady; /* the tries did not suffice; a race did not occur in each try */
+} shrinking;
 
-static ln_problem problem_of(const narrowing *in, const combination *of)
+static ln_problem problem_of(const shrinking *in, const combination *of)
 {
     return combination_problem(of, in->of->kernel->facts.storage, in->of->kernel->facts.param);
 }
 
-/* What becomes of it: the least where it is wrong in the same way, all that shows in numbers being the same. A race
- * is not met each time: it is asked more often. */
-static verdict_kind ask_combination(narrowing *in, combination tried, bool *same)
+/* Runs a problem and returns the verdict. If it fails in the same way (all kinds of wrong values count as the same), it
+ * becomes the smallest problem. A race does not occur each time, so it is tried several times. */
+static verdict_kind try_combination(shrinking *in, combination tried, bool *same)
 {
     const unsigned numbers =
         1u << VERDICT_INACCURATE | 1u << VERDICT_WRONG_CLASS | 1u << VERDICT_NONDETERMINISTIC;
     int times = in->verdict.kind == VERDICT_NONDETERMINISTIC ? RACES : 1;
     case_judgement found = {.verdict.kind = VERDICT_MISSING};
     *same = false;
-    in->asked++;
+    in->tries++;
     for (int i = 0; i < times && !*same && !interrupted(); i++) {
         covering_run_ask(in->of, &tried, NULL, &found);
         const unsigned both = 1u << in->verdict.kind | 1u << found.verdict.kind;
@@ -69,8 +69,8 @@ static size_t list_factors(const combination *of, size_t *factors)
     return count;
 }
 
-/* The least without so many of the factors, and without what cannot be without them. False: it cannot be. */
-static bool without(const narrowing *in, const size_t *factors, size_t count, combination *less)
+/* Sets factors of the smallest problem to their defaults, and others where it is necessary. False: that cannot be. */
+static bool without(const shrinking *in, const size_t *factors, size_t count, combination *less)
 {
     const factor_table *table = in->least.table;
     *less = in->least;
@@ -81,7 +81,7 @@ static bool without(const narrowing *in, const size_t *factors, size_t count, co
     return factors_settle(table, less->levels);
 }
 
-/* Nothing of the convention but what the run has. */
+/* Gives a problem the convention of the run. */
 static bool make_usual(combination *of)
 {
     const factor_table *table = of->table;
@@ -92,8 +92,8 @@ static bool make_usual(combination *of)
     return factors_settle(table, of->levels);
 }
 
-/* A kernel that declines one convention is asked under another, which may be any. */
-static bool drop_convention(narrowing *in)
+/* Tries the convention of the run. The problem may have another one, also because the kernel declined the first. */
+static bool drop_convention(shrinking *in)
 {
     combination tried = in->least;
     const factor_table *table = tried.table;
@@ -101,12 +101,12 @@ static bool drop_convention(narrowing *in)
         table->alone || (tried.instead && convention_equal(tried.instead, &table->plain));
     bool same = false;
     if (!usual && make_usual(&tried))
-        ask_combination(in, tried, &same);
+        try_combination(in, tried, &same);
     return same;
 }
 
-/* In the end each factor that is left was dropped alone, and the rest was right. */
-static void drop_parts(narrowing *in)
+/* Drops factors as long as the problem fails. At the end, dropping any single one of the others makes it pass. */
+static void drop_parts(shrinking *in)
 {
     size_t factors[COVERING_FACTORS], count = list_factors(&in->least, factors);
     for (size_t part = (count + 1) / 2; part > 0 && !interrupted();) {
@@ -114,10 +114,10 @@ static void drop_parts(narrowing *in)
         for (size_t i = 0; i < count && !interrupted();) {
             size_t many = part < count - i ? part : count - i;
             combination tried;
-            bool dropped = false; /* it is wrong without them */
-            in->cut |= in->asked >= ASKED_MOST;
+            bool dropped = false; /* the problem fails without them */
+            in->cut |= in->tries >= TRIES_MOST;
             if (!in->cut && without(in, factors + i, many, &tried))
-                ask_combination(in, tried, &dropped);
+                try_combination(in, tried, &dropped);
             count = list_factors(&in->least, factors);
             i += dropped ? 0 : many;
         }
@@ -125,15 +125,15 @@ static void drop_parts(narrowing *in)
     }
 }
 
-/* "; right at hidden 8, 16; wrong at 13, 29, 45". Tried are sizes that loops in steps of 8 and 16 end at or not, a long
- * one, and the neighbours, in rising order; then, where only one is known to be wrong, what is 16 and 32 larger. */
-static void try_sizes(narrowing *in, size_t hidden, char *text, size_t size)
+/* Writes "; right at hidden 8, 16; wrong at 13, 29, 45". Tries, in ascending order, multiples of 8 and 16 and other
+ * sizes, a long one, and the neighbours; then, if only one of them fails, sizes that are 16 and 32 larger. */
+static void try_sizes(shrinking *in, size_t hidden, char *text, size_t size)
 {
     static const size_t usual[] = {8, 13, 16, 31, 64, 257, 1024, 4097, SIZE_MAX};
     size_t sizes[10], count = 0, wrong = hidden, wrong_count = 0;
     char lists[2][64] = {"", ""};
-    const narrowing kept = *in;
-    narrowing told = *in; /* the size that tells more */
+    const shrinking kept = *in;
+    shrinking best = *in; /* with the most informative verdict */
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
         for (size_t near = hidden - 1; near <= hidden + 1; near += 2)
             if (near > 1 && near < usual[i] && (i == 0 || near > usual[i - 1]))
@@ -150,13 +150,13 @@ static void try_sizes(narrowing *in, size_t hidden, char *text, size_t size)
             break;
         if (!factors_set_hidden(&tried, own) || tried.rows * own > COMBINATION_ELEMENTS)
             continue;
-        verdict_kind kind = ask_combination(in, tried, &same);
+        verdict_kind kind = try_combination(in, tried, &same);
         bool right = verdict_is_right(kind);
         char *list = lists[right];
         size_t used = strlen(list);
         if (same && kept.least.levels[0] == 0 &&
-            verdict_telling(&in->verdict) > verdict_telling(&told.verdict))
-            told = *in;
+            verdict_telling(&in->verdict) > verdict_telling(&best.verdict))
+            best = *in;
         if (!periodic && verdict_is_fault(kind)) {
             wrong = own;
             wrong_count++;
@@ -164,8 +164,8 @@ static void try_sizes(narrowing *in, size_t hidden, char *text, size_t size)
         if (verdict_is_fault(kind) || (right && !periodic))
             snprintf(list + used, sizeof *lists - used, "%s%zu", used ? ", " : "", own);
     }
-    in->least = told.least;
-    in->verdict = told.verdict;
+    in->least = best.least;
+    in->verdict = best.verdict;
     if (!*lists[1])
         snprintf(text, size, "%s", *lists[0] ? "; wrong at every hidden size tried" : "");
     else
@@ -173,39 +173,39 @@ static void try_sizes(narrowing *in, size_t hidden, char *text, size_t size)
                  lists[0]);
 }
 
-/* The problem with every setting at its default; under a convention that the kernel takes. */
-static verdict_kind ask_plain(narrowing *in, bool *same)
+/* Tries the problem with every setting at its default, if necessary with a convention that the kernel supports. */
+static verdict_kind try_default(shrinking *in, bool *same)
 {
     size_t factors[COVERING_FACTORS], count = list_factors(&in->least, factors);
     const ln_convention *own = in->least.instead;
     combination plain;
     bool few = without(in, factors, count, &plain);
-    if (!few) { /* so few rows would not be large */
+    if (!few) { /* a large problem cannot have so few rows */
         plain.levels[0] = in->least.levels[0];
         plain.rows = in->least.rows;
     }
     plain.rows = problem_of(in, &plain).rows;
-    in->plain_rows = plain.rows;
+    in->default_rows = plain.rows;
     make_usual(&plain);
-    verdict_kind kind = ask_combination(in, plain, same);
+    verdict_kind kind = try_combination(in, plain, same);
     if (kind != VERDICT_UNSUPPORTED || !own)
         return kind;
     plain.instead = own;
-    return ask_combination(in, plain, same);
+    return try_combination(in, plain, same);
 }
 
-/* As little as is wrong; and an output that has to be there may as well lie in a place of its own. What becomes of
- * the plain problem. */
-static verdict_kind narrow_down(narrowing *in)
+/* Finds the smallest problem that fails, and then tries memory of its own for each output that shares an input's.
+ * Returns the verdict on the default problem. */
+static verdict_kind find_least(shrinking *in)
 {
     const factor_table *table = in->least.table;
     bool same;
-    verdict_kind of_plain = ask_plain(in, &same);
+    verdict_kind of_default = try_default(in, &same);
     if (same)
-        return of_plain;
+        return of_default;
     drop_convention(in);
     drop_parts(in);
-    if (drop_convention(in)) /* it may have become another on the way */
+    if (drop_convention(in)) /* the convention may have changed meanwhile */
         drop_parts(in);
     for (size_t f = 0; f < table->count && !interrupted(); f++) {
         const call_factor *own = &table->factors[f];
@@ -214,39 +214,39 @@ static verdict_kind narrow_down(narrowing *in)
         combination tried = in->least;
         tried.levels[f] = operations[table->operation]->roles[own->of].optional;
         if (in->least.levels[f] > tried.levels[f] && factors_allow(table, tried.levels))
-            ask_combination(in, tried, &same);
+            try_combination(in, tried, &same);
     }
-    return of_plain;
+    return of_default;
 }
 
-/* Whether a problem is wrong, with `more` rows each time, and another one right, in four contents. Nothing of it stays. */
-static bool separates(narrowing *in, const combination *with, const combination *less, size_t more)
+/* Returns true if `with`, each time with `more` further rows, fails and `less` passes, with four other contents. */
+static bool separates(shrinking *in, const combination *with, const combination *less, size_t more)
 {
     enum { CONTENTS = 4, APART = 1 << 20 };
-    const narrowing kept = *in;
+    const shrinking kept = *in;
     bool apart = true, same;
     for (int i = 1; apart && i <= CONTENTS && !interrupted(); i++) {
         combination wrong = *with, right = *less;
         wrong.number = right.number = with->number + (uint64_t)i * APART;
         wrong.rows += more * (size_t)(i - 1);
-        ask_combination(in, wrong, &same);
-        apart = same && verdict_is_right(ask_combination(in, right, &same));
+        try_combination(in, wrong, &same);
+        apart = same && verdict_is_right(try_combination(in, right, &same));
     }
     *in = kept;
     return apart;
 }
 
-/* The fewest rows that are wrong, one fewer being right. 0: there is no such number. */
-static size_t find_rows(narrowing *in)
+/* Returns the number of rows with which the problem fails while it passes with one fewer; 0: there is none. */
+static size_t find_rows(shrinking *in)
 {
     enum { FEWEST = 2 };
-    const narrowing kept = *in;
+    const shrinking kept = *in;
     size_t right = FEWEST - 1, wrong = in->least.rows;
     bool fine = in->least.levels[0] != 0 && wrong > FEWEST, same = true;
     while (fine && wrong - right > 1) {
         combination tried = in->least;
         tried.rows = right < FEWEST ? FEWEST : right + (wrong - right) / 2;
-        verdict_kind kind = ask_combination(in, tried, &same);
+        verdict_kind kind = try_combination(in, tried, &same);
         *(same ? &wrong : &right) = tried.rows;
         fine = (same ? tried.rows > FEWEST : verdict_is_right(kind)) && !interrupted();
     }
@@ -257,9 +257,9 @@ static size_t find_rows(narrowing *in)
     return fine ? wrong : 0;
 }
 
-/* Whether the least is wrong and, without any one of its factors, right. A range of rows whose border was not found
- * (`from` is 0) is no condition: in fewer rows the fault may be there unseen. */
-static bool is_condition(narrowing *in, size_t from)
+/* Returns true if the smallest problem fails, and passes without any one of its factors. A range of rows whose border
+ * was not found (`from` is 0) is no condition: the fault may be present in fewer rows without being visible. */
+static bool is_condition(shrinking *in, size_t from)
 {
     size_t factors[COVERING_FACTORS], count = list_factors(&in->least, factors);
     const combination least = in->least;
@@ -271,8 +271,8 @@ static bool is_condition(narrowing *in, size_t from)
     return fine;
 }
 
-/* "257 rows or more, residual": of the least, whose rows may have been found. */
-static void say_factors(const narrowing *in, size_t rows, char *words, size_t size)
+/* Writes the factors of the smallest problem: "257 rows or more, residual". rows: the result of find_rows(). */
+static void say_factors(const shrinking *in, size_t rows, char *words, size_t size)
 {
     size_t used = 0;
     *words = '\0';
@@ -290,14 +290,14 @@ void minimize_fault(covering_run *of, const combination *asked, const faults_see
     ln_problem problem =
         combination_problem(asked, of->kernel->facts.storage, of->kernel->facts.param);
     char words[400], sizes[160] = "", where[48], rows[64] = "", why[ROW_FAULT_LENGTH];
-    narrowing in = {.of = of, .least = *asked, .verdict = *verdict};
+    shrinking in = {.of = of, .least = *asked, .verdict = *verdict};
     bool same = false;
     in.least.hidden = problem.hidden;
     in.least.rows = problem.rows;
     snprintf(where, sizeof where, "%zux%zu", problem.rows, problem.hidden);
-    if (verdict->kind != VERDICT_TIMEOUT) /* each question would take as long */
-        ask_combination(&in, in.least, &same);
-    if (!same) { /* the settings that all wrong problems share come before what was said without them */
+    if (verdict->kind != VERDICT_TIMEOUT) /* each try would last until the deadline */
+        try_combination(&in, in.least, &same);
+    if (!same) { /* the verdict names the settings that all failing problems share */
         const char *detail = strstr(verdict->detail, ": ");
         combination_describe(&in.least, seen->factors, words, sizeof words);
         verdict_say(verdict, "%s, %s%s: %s%s", where, words,
@@ -306,19 +306,19 @@ void minimize_fault(covering_run *of, const combination *asked, const faults_see
                     verdict->kind == VERDICT_TIMEOUT ? "" : "; run alone, it passes");
         return;
     }
-    verdict_kind of_plain = narrow_down(&in);
+    verdict_kind of_default = find_least(&in);
     size_t from = in.unsteady || in.cut ? 0 : find_rows(&in);
     if (!in.unsteady)
         try_sizes(&in, problem.hidden, sizes, sizeof sizes);
     problem = problem_of(&in, &in.least);
     const bool only =
-        !in.cut && !in.unsteady && verdict_is_right(of_plain) && is_condition(&in, from);
+        !in.cut && !in.unsteady && verdict_is_right(of_default) && is_condition(&in, from);
     say_factors(&in, from, words, sizeof words);
     snprintf(where, sizeof where, "%zux%zu", problem.rows, problem.hidden);
     if (from > 0)
         snprintf(rows, sizeof rows, "; right at %zu rows", from - 1);
-    if (in.plain_rows != problem.rows)
-        snprintf(rows + strlen(rows), sizeof rows - strlen(rows), "; %zux%zu", in.plain_rows,
+    if (in.default_rows != problem.rows)
+        snprintf(rows + strlen(rows), sizeof rows - strlen(rows), "; %zux%zu", in.default_rows,
                  problem.hidden);
     *verdict = in.verdict;
     const ln_convention convention = problem_of(&in, &in.least).convention;
@@ -328,5 +328,5 @@ void minimize_fault(covering_run *of, const combination *asked, const faults_see
         verdict_say(verdict, "%s" SAYS_PLAIN "%s: %s", where, sizes, verdict->detail);
     else
         verdict_say(verdict, "%swith %s (%s%s" SAYS_PLAIN ": %s%s): %s", only ? "only " : "", words,
-                    where, rows, verdict_word(of_plain), sizes, verdict->detail);
+                    where, rows, verdict_word(of_default), sizes, verdict->detail);
 }

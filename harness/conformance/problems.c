@@ -1,5 +1,4 @@
-/* The problems of the covering array: the generator of covering arrays; which problems there are; and their rows
- * with the answers. */
+/* The problems of the covering array: the generator of covering arrays, the list of problems, and their rows. */
 #include "base/arena.h"
 #include "base/hash.h"
 #include "conformance/problems.h"
@@ -19,20 +18,22 @@ enum { CANDIDATES = 6, OPEN = 1, GIVEN_UP = 2 };
         for (size_t b = 1; b < c; b++)                                                             \
             for (size_t a = 0; a < b; a++)
 
-/* Tuples have three factors a < b < c; the third of pairs has a single level and is behind all others. */
+/* A tuple is the levels of three factors a < b < c. For pairs, c is an additional last factor with a single level. */
 typedef struct generator {
     const covering_question *asked;
-    size_t factors, levels[COVERING_FACTORS + 1], first_last; /* the least c */
+    size_t factors, levels[COVERING_FACTORS + 1], first_last; /* the smallest c */
+    /* The index in open[] of the first tuple of three factors. */
     size_t begin[COVERING_FACTORS + 1][COVERING_FACTORS + 1][COVERING_FACTORS + 1];
-    unsigned char *open; /* a tuple each: OPEN until it is covered */
-    size_t room, left, given_up;
+    unsigned char *open; /* for each tuple: OPEN, GIVEN_UP, or 0 if it is covered or impossible */
+    size_t room, left, given_up; /* the numbers of all tuples, of OPEN and of GIVEN_UP ones */
     uint64_t random;
 } generator;
 
-/* One entry while it is made: its factors in the order in which they were set. */
+/* An entry while it is made. */
 typedef struct candidate {
     int8_t levels[COVERING_FACTORS + 1];
-    size_t set[COVERING_FACTORS + 1], count, gain;
+    size_t set[COVERING_FACTORS + 1], count; /* its factors in the order in which they were set */
+    size_t gain;                             /* the number of open tuples that it covers */
 } candidate;
 
 static size_t below(generator *made, size_t limit)
@@ -57,8 +58,8 @@ static void set_level(candidate *of, size_t factor, size_t level)
     of->set[of->count++] = factor;
 }
 
-/* Of the levels that can stand with the others one that covers most; false: there is none. Of pairs the third
- * factor was set first. */
+/* Sets the factor's level that can be combined with the others and covers the most open tuples (a random one of equal
+ * ones). False: there is none. For pairs only tuples with the additional factor count, which is set first. */
 static bool choose_level(generator *made, candidate *of, size_t factor)
 {
     size_t best = 0, ties = 0, chosen = 0, gains[COVERING_LEVELS] = {0};
@@ -67,7 +68,7 @@ static bool choose_level(generator *made, candidate *of, size_t factor)
         for (size_t j = 0; j < (made->asked->strength == 2 ? 1 : i); j++) {
             const size_t a = of->set[i], b = of->set[j];
             const unsigned char *first = tuple_at(made, of->levels, a, b, factor);
-            /* how far the factor's levels lie apart among tuples of it and the two others */
+            /* The distance in open[] between tuples that differ by one in this factor's level. */
             const size_t stride =
                 (factor < a ? made->levels[a] : 1) * (factor < b ? made->levels[b] : 1);
             for (size_t level = 0; level < made->levels[factor]; level++)
@@ -89,12 +90,13 @@ static bool choose_level(generator *made, candidate *of, size_t factor)
     return ties > 0;
 }
 
-/* How many tuples three factors have; of a number among them the levels. */
+/* Returns the number of tuples of three factors. */
 static size_t tuples_of(const generator *made, size_t a, size_t b, size_t c)
 {
     return made->levels[a] * made->levels[b] * made->levels[c];
 }
 
+/* Begins an entry with the number-th tuple of three factors. */
 static void begin_entry(const generator *made, size_t a, size_t b, size_t c, size_t number,
                         candidate *begun)
 {
@@ -107,8 +109,7 @@ static void begin_entry(const generator *made, size_t a, size_t b, size_t c, siz
     begun->gain = 1;
 }
 
-/* An entry that is begun with an open tuple, a drawn one, and completed in a drawn order of factors. *begun: the
- * tuple. False: it could not be completed. */
+/* Makes an entry from a random open tuple (*begun) and sets the other factors in random order. False: not possible. */
 static bool make_entry(generator *made, candidate *of, unsigned char **begun)
 {
     size_t order[COVERING_FACTORS + 1], from = below(made, made->room);
@@ -117,7 +118,7 @@ static bool make_entry(generator *made, candidate *of, unsigned char **begun)
     EACH_THREE(made, a, b, c)
     {
         size_t within = (size_t)(*begun - made->open) - made->begin[a][b][c];
-        if (within < tuples_of(made, a, b, c)) /* what is less than 0 is large */
+        if (within < tuples_of(made, a, b, c)) /* a negative difference wraps to a large one */
             begin_entry(made, a, b, c, within, of);
     }
     for (size_t i = 0; i < made->factors; i++) {
@@ -155,13 +156,13 @@ covering_array covering_make(arena *memory, const covering_question *asked)
                         .first_last = pairs ? asked->factors : 2};
     memcpy(made->levels, asked->levels, asked->factors * sizeof *made->levels);
     made->levels[asked->factors] = 1;
-    EACH_THREE(made, a, b, c) /* numbers the tuples */
+    EACH_THREE(made, a, b, c) /* number the tuples */
     {
         made->begin[a][b][c] = made->room;
         made->room += tuples_of(made, a, b, c);
     }
     made->open = allocate(made->room + 1);
-    EACH_THREE(made, a, b, c) /* and opens those whose levels can stand together */
+    EACH_THREE(made, a, b, c) /* open the tuples whose levels can be combined */
     for (size_t i = 0; i < tuples_of(made, a, b, c); i++) {
         begin_entry(made, a, b, c, i, &tried);
         made->left += made->open[made->begin[a][b][c] + i] =
@@ -174,7 +175,7 @@ covering_array covering_make(arena *memory, const covering_question *asked)
         for (size_t i = 0; i < CANDIDATES; i++)
             if (make_entry(made, &tried, &begun) && tried.gain > best.gain)
                 best = tried;
-        if (best.gain == 0) { /* no entry could be made of it, unless it comes with others */
+        if (best.gain == 0) { /* no entry could be made from it; others may still cover it */
             *begun = GIVEN_UP;
             made->left--;
             made->given_up++;
@@ -189,26 +190,26 @@ covering_array covering_make(arena *memory, const covering_question *asked)
     return array;
 }
 
-/* ---- which problems there are ---- */
+/* ---- the list of problems ---- */
 
 enum {
     MOST_SMALL = 900,
     MOST_QUICK = 400,
     MOST_LARGE = 100,
-    SWEPT = 1100,  /* every hidden size */
-    DISTINCT = 31, /* rows: those a power of two apart differ */
+    SWEPT = 1100,  /* every hidden size up to this one has a problem */
+    DISTINCT = 31, /* the most distinct rows; odd, so that rows a power of two apart differ */
     DISTINCT_ELEMENTS = 16384,
-    ROWS_APART = 64, /* of the inputs' rows, from problem to problem */
+    ROWS_APART = 64, /* the distance between the first rows of two problems in an input family */
 };
 
-/* 2^k - 1, 2^k, 2^k + 1; sizes of models; ragged ones; and beyond what 16 bits count. */
+/* The longer hidden sizes: near powers of two, those of models, odd ones, and more than 16 bits can count. */
 static const size_t sample[] = {1151,  1280,  1297,  1536,  1543,  1600,  1613,  1792,  2047,
                                 2048,  2049,  2560,  2567,  3001,  3072,  3111,  4093,  4095,
                                 4096,  4097,  5003,  5120,  6144,  6151,  7168,  7919,  8191,
                                 8192,  8193,  9973,  10240, 10247, 11264, 12288, 12301, 14336,
                                 16381, 16384, 16385, 20001, 24601, 40961, 50257, 65537, 131101};
 
-/* Of the small array, or the large one; with a hidden size of its own, or none (0). */
+/* A problem: an entry of the array of small or large problems, with a hidden size of its own or (0) without. */
 typedef struct problem_place {
     bool large;
     size_t entry, hidden;
@@ -231,7 +232,7 @@ static void add_place(combination_set *set, bool large, size_t entry, size_t hid
     set->swept += hidden > 0;
 }
 
-/* Entries from first to before last. */
+/* Adds the entries from `first` up to, but not including, `last`. */
 static void add_entries(combination_set *set, size_t first, size_t last)
 {
     last = last < set->small.count ? last : set->small.count;
@@ -239,7 +240,8 @@ static void add_entries(combination_set *set, size_t first, size_t last)
         add_place(set, false, i, 0);
 }
 
-/* Sizes of each third in turn; the first one's levels are those that the quick plan has too. */
+/* Adds a third of the hidden sizes, with the levels of the entries in turn; the first third, which the quick plan has
+ * too, uses only that plan's entries. */
 static void add_sizes(combination_set *set, size_t third)
 {
     const size_t begin = (set->seed + third) % 3;
@@ -249,8 +251,7 @@ static void add_sizes(combination_set *set, size_t third)
         add_place(set, false, i % entries, i < SWEPT ? i + 1 : sample[i - SWEPT]);
 }
 
-/* What the quick plan asks comes first. Of a kernel that takes some hidden sizes alone each problem has one of
- * them. */
+/* The quick plan's problems come first. If the kernel supports only some hidden sizes, each problem has one of them. */
 combination_set *combinations_make(arena *memory, const combinations_request *asked)
 {
     const ln_operation kind = asked->plain.operation;
@@ -296,9 +297,9 @@ size_t combinations_count(const combination_set *set)
     return set->count;
 }
 
-/* The levels of an entry, but for two kinds. One row that several threads take has no NaN in it: every y would be
- * NaN, and nothing could be seen of a thread that is wrong. A problem with a hidden size of its own has none of the
- * levels that take long: few rows, unless the size is one of few that there are. */
+/* Returns the levels of an entry, with two exceptions. If several threads work on one row, it has no NaN, which would
+ * make every y NaN and hide a thread's error. A problem with a hidden size of its own has one thread, and few rows
+ * (except if the caller gave the hidden sizes and the problem is small). */
 combination combinations_at(const combination_set *set, size_t i)
 {
     const problem_place *place = &set->places[i];
@@ -348,7 +349,7 @@ const char *combinations_describe(const combination_set *set, char *text, size_t
 
 /* ---- rows ---- */
 
-/* What is drawn of contents. */
+/* The `what` of random choices in contents; the role is added to the second. */
 enum { DRAW_CONTENTS = 128, DRAW_PARAMETERS };
 
 static int8_t level_of(const combination *of, factor_kind kind, size_t role)
@@ -357,7 +358,7 @@ static int8_t level_of(const combination *of, factor_kind kind, size_t role)
     return f == COVERING_FACTORS ? 0 : of->levels[f];
 }
 
-/* A NaN all of whose payload is set: rounded to a shorter type by an addition it becomes a zero. */
+/* Stores a NaN with all bits of its payload set: code that rounds to a shorter type by an addition makes it a zero. */
 static void store_full_nan(ln_type type, void *tensor, size_t at)
 {
     size_t size = dtype_size(type);
@@ -374,13 +375,13 @@ static void store_special(ln_type type, void *tensor, size_t at, uint64_t which)
         storage_store(type, tensor, at, which % 4 == 1 ? (double)INFINITY : -(double)INFINITY);
 }
 
-/* 2/5 of the largest number: what lies 2.5 deviations off overflows. */
+/* Returns 2/5 of the largest number, so that an element 2.5 standard deviations from the mean overflows. */
 static double overflowing(ln_type storage)
 {
     return 0.8 * largest_power(storage);
 }
 
-/* What rows of a spread of 1 are multiplied with. */
+/* Returns the factor by which a row with a standard deviation of 1 is multiplied. */
 static double scale_of(const combination *of, const ln_problem *problem, size_t row)
 {
     static const int large[] = {[LN_F32] = 40, [LN_F64] = 300, [LN_BF16] = 40, [LN_F16] = 10};
@@ -401,7 +402,7 @@ static double scale_of(const combination *of, const ln_problem *problem, size_t 
     }
 }
 
-/* Rows from the middle on, or all where there is one, are those of the level. */
+/* Gives the second half of the rows (or the only row) the contents of FACTOR_CONTENTS. */
 static void make_special_rows(const combination *of, operation_call *call)
 {
     const ln_problem *problem = &call->problem;
@@ -430,14 +431,14 @@ static void make_special_rows(const combination *of, operation_call *call)
         store_special(problem->storage, x, at, drawn + row);
         if ((drawn + row) % 4 != 3 || !call->inputs[ROLE_RESIDUAL])
             continue;
-        /* no infinity but in the sum */
+        /* Here only the sum x + residual is infinite. */
         storage_store(problem->storage, x, at, 2 * overflowing(problem->storage));
         storage_store(problem->storage, call->inputs[ROLE_RESIDUAL], at,
                       2 * overflowing(problem->storage));
     }
 }
 
-/* Of gamma at an end of the range: whether that is the lower one, where results are subnormal. */
+/* Returns true if gamma is so small that results are subnormal, which is one of the two cases of PARAMETER_EXTREME. */
 static bool is_subnormal(const combination *of)
 {
     return level_of(of, FACTOR_PARAMETER, ROLE_GAMMA) == PARAMETER_EXTREME &&
@@ -456,14 +457,14 @@ static void make_parameter(const combination *of, operation_call *call, size_t r
     bool less_one = role == ROLE_GAMMA && convention_form(&problem->convention) == LN_AFFINE_GAMMA1;
     switch (level_of(of, FACTOR_PARAMETER, role)) {
     case PARAMETER_WHOLE:
-        /* Of -1, 0 and 1, and where gamma is stored less 1 of such gamma: all kinds in turn; one alone; or in
-         * the first place alone, which is where kernels look. */
+        /* -1, 0 and 1 (the stored value is 1 less for 1 + gamma): mixed; or the same for all elements; or only for the
+         * first element, which some kernels test for a special case. */
         count = drawn % 4 == 2 ? 1 : count;
         for (size_t i = 0; i < count; i++, turn = turn * 6364136223846793005u + 1)
             storage_store(problem->param, values, i,
                           (double)((drawn % 4 < 2 ? turn >> 40 : drawn >> 40) % 3) - 1 - less_one);
         return;
-    case PARAMETER_SPECIAL: /* an infinite gamma: x s + t, s = gamma rstd, is right and NaN */
+    case PARAMETER_SPECIAL: /* no infinite gamma: a correct kernel may give NaN for it */
         if (role == ROLE_GAMMA)
             store_full_nan(problem->param, values, drawn % count);
         else
@@ -514,7 +515,7 @@ bool combination_is_even(const combination *of)
     return even;
 }
 
-/* ---- less of it ---- */
+/* ---- levels that a kernel does not support ---- */
 
 bool combination_without(combination *of, unsigned traits)
 {

@@ -30,11 +30,11 @@ enum { COVERING_FACTORS = 40, COVERING_LEVELS = 16, LEVEL_OPEN = -1 };
 
 typedef struct covering_question {
     size_t factors;
-    const size_t *levels; /* of each factor */
-    unsigned strength;    /* 2 or 3 */
-    size_t most;          /* entries */
+    const size_t *levels; /* the number of levels of each factor */
+    unsigned strength;    /* 2 or 3: every pair or triple of levels occurs */
+    size_t most;          /* the largest number of entries */
     uint64_t seed;
-    /* Whether levels can be combined; LEVEL_OPEN: not set yet. */
+    /* Returns true if the levels can be combined; a factor with LEVEL_OPEN has no level yet. */
     bool (*allows)(const void *context, const int8_t *levels);
     const void *context;
 } covering_question;
@@ -45,7 +45,7 @@ typedef struct covering_array {
     size_t tuples, covered; /* pairs or triples of levels that can be combined; those that occur */
 } covering_array;
 
-/* The same question gives the same array. */
+/* Generates a covering array. Equal questions give equal arrays. */
 covering_array covering_make(arena *memory, const covering_question *asked);
 
 static inline const int8_t *covering_entry(const covering_array *array, size_t i)
@@ -64,14 +64,14 @@ enum { FACTOR_CONVENTIONS = 512 };
 
 typedef enum factor_kind {
     FACTOR_ROWS,
-    FACTOR_HIDDEN,     /* class of size */
-    FACTOR_REMAINDER,  /* of hidden modulo 8, 16, 64, 128 and 256 */
-    FACTOR_CONTENTS,   /* of half of the rows; the others are centred */
+    FACTOR_HIDDEN,     /* range of the hidden size */
+    FACTOR_REMAINDER,  /* remainders of hidden modulo 8, 16, 64, 128 and 256 */
+    FACTOR_CONTENTS,   /* contents of half of the rows; the others are centred */
     FACTOR_EPS,        /* size of eps */
-    FACTOR_CONVENTION, /* a field of it */
+    FACTOR_CONVENTION, /* a field of the convention */
     FACTOR_THREADS,
     FACTOR_CALLS,
-    FACTOR_THERE, /* an optional input, or a statistic, is present */
+    FACTOR_THERE, /* presence of an optional input, or of a statistic */
     FACTOR_PLACE, /* the memory of an output table */
     FACTOR_STRIDE,
     FACTOR_ADDRESS,
@@ -82,25 +82,27 @@ typedef struct call_factor {
     factor_kind kind;
     size_t of; /* a role, or a field of the convention */
     size_t levels;
-    int8_t plain;
-    const char *const *words; /* of each level; "%s": the role's name */
+    int8_t plain;             /* the default level */
+    const char *const *words; /* the name of each level; "%s": the role's name */
 } call_factor;
 
+/* A set of conventions, a bit for each convention_numbered(). */
 typedef struct convention_set {
     uint64_t words[FACTOR_CONVENTIONS / 64];
 } convention_set;
 
 typedef struct factor_table {
     ln_operation operation;
-    bool large; /* more than COMBINATION_ELEMENTS */
+    bool large; /* problems have more than COMBINATION_ELEMENTS elements */
     bool alone; /* only the default convention, not every level of its fields */
     ln_convention plain;
     size_t count;
     call_factor factors[COVERING_FACTORS];
     size_t levels[COVERING_FACTORS];
-    convention_set having[COVERING_FACTORS][COVERING_LEVELS]; /* of factors of the convention */
-    convention_set needing[ROLES_MOST], under_root, with_eps;
-    bool shapes[8][8][COVERING_LEVELS]; /* possible rows, hidden, remainder; 0: any, 1: the first */
+    convention_set having[COVERING_FACTORS][COVERING_LEVELS]; /* with this level of a field */
+    convention_set needing[ROLES_MOST], with_eps;
+    convention_set under_root;          /* with eps under the root, or added to the root */
+    bool shapes[8][8][COVERING_LEVELS]; /* possible levels + 1 of rows, hidden, remainder; 0: any */
 } factor_table;
 
 enum { COMBINATION_ELEMENTS = 1 << 18, LARGE_ELEMENTS = 1 << 19 };
@@ -110,29 +112,29 @@ typedef struct combination {
     const factor_table *table;
     int8_t levels[COVERING_FACTORS];
     uint64_t seed, number;
-    size_t hidden, rows;          /* if not 0, they replace those of the levels */
-    const ln_convention *instead; /* if not NULL, it replaces that of the levels */
+    size_t hidden, rows;          /* if not 0, they replace those that the levels give */
+    const ln_convention *instead; /* if not NULL, it replaces the convention that the levels give */
 } combination;
 
-/* `plain`: the convention whose levels are the defaults. */
+/* Makes the table of an operation's factors; `plain` is the convention whose levels are the defaults. */
 factor_table *factors_of(arena *memory, ln_operation kind, const ln_convention *plain, bool alone,
                          bool large);
-/* For covering_make(): whether the levels can be combined. */
+/* Returns true if the levels can be combined (for covering_make()). */
 bool factors_allow(const void *table, const int8_t *levels);
 /* Sets levels that cannot be combined with the others to the defaults. False: that is not enough. */
 bool factors_settle(const factor_table *table, int8_t *levels);
-/* The factor of a kind for a role or field; COVERING_FACTORS: there is none. */
+/* Returns the index of the factor of a kind for a role or field; COVERING_FACTORS: there is none. */
 size_t factor_find(const factor_table *table, factor_kind kind, size_t of);
 /* Sets another hidden size with its levels. False: it cannot be combined with the others, or is a large one. */
 bool factors_set_hidden(combination *of, size_t hidden);
 
 ln_problem combination_problem(const combination *of, ln_type storage, ln_type param);
-/* A random number that depends only on seed, number and `what`, not on levels. */
+/* Returns a random number that depends only on seed, number and `what`, not on levels. */
 uint64_t combination_draw(const combination *of, uint64_t what);
 call_layout combination_layout(const combination *of, ln_type storage, ln_type param);
-/* A bit for each factor that is not at its default. */
+/* Returns a bit for each factor that is not at its default. */
 uint64_t combination_factors(const combination *of);
-/* "rows far from zero, residual, 2 threads at once": the levels of these factors that are not the defaults. */
+/* Names the levels of these factors that are not the defaults: "rows far from zero, residual, 2 threads at once". */
 const char *combination_describe(const combination *of, uint64_t factors, char *text, size_t size);
 
 /* Levels of FACTOR_CONTENTS and FACTOR_PARAMETER. */
@@ -162,24 +164,22 @@ typedef struct combination_set combination_set;
 
 combination_set *combinations_make(arena *memory, const combinations_request *asked);
 
-/* The problems are: the first 400 of the small array and a third of the hidden sizes, each with the levels of one of
- * those; then, except in the quick plan, the rest of both (every size up to 1100 and a sample of longer ones), and the
- * large problems. */
+/* Returns the number of problems. They are the first 400 entries of the array of small problems, and a third of the
+ * hidden sizes, each with the levels of one of these entries; then, except in the quick plan, the rest of both (every
+ * size up to 1100 and a sample of longer ones), and the large problems. */
 size_t combinations_count(const combination_set *set);
 combination combinations_at(const combination_set *set, size_t i);
-/* Adds the number of triples of levels that can be combined, and how many of them occur in some problem. */
+/* Adds the number of triples of levels that can be combined, and of those that occur in some problem. */
 void combinations_add_triples(const combination_set *set, size_t *triples, size_t *covered);
-/* "784 problems with every combination of three settings, 1145 more hidden sizes, 84 large problems with every pair of
- * settings". */
+/* Writes "784 problems with every combination of three settings, 1145 more hidden sizes, ...". */
 const char *combinations_describe(const combination_set *set, char *text, size_t size);
 
 /* Makes the block of a combination from few distinct rows, which are repeated. */
 void combination_block(row_judge *judge, const combination *of, ln_type storage, ln_type param,
                        judge_block *block);
-/* Whether errors at all positions of the first half of its rows have the same distribution. */
+/* Returns true if errors at all positions in the first half of the rows have the same distribution. */
 bool combination_is_even(const combination *of);
-/* Sets levels that the kernel's traits exclude to the defaults. False: nothing
- * changed. */
+/* Sets levels that the kernel's traits exclude to the defaults. False: nothing changed. */
 bool combination_without(combination *of, unsigned traits);
 
 #endif
