@@ -1,6 +1,6 @@
-# Cross-compiles for 64-bit ARM with Debian's gcc-aarch64-linux-gnu; the programs run under qemu-user.
-# The libraries are those of Debian's arm64, installed beside the others
-# (dpkg --add-architecture arm64), or unpacked below LNBENCH_AARCH64_ROOT: docs/install.md.
+# Cross-compiles for 64-bit ARM with Debian's gcc-aarch64-linux-gnu; the programs run under qemu-user. The libraries
+# are those of Debian's arm64, installed next to the host's (dpkg --add-architecture arm64) or unpacked below
+# LNBENCH_AARCH64_ROOT: docs/install.md.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
@@ -17,7 +17,7 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(ENV{PKG_CONFIG_LIBDIR} ${LNBENCH_AARCH64_ROOT}/usr/lib/aarch64-linux-gnu/pkgconfig)
-if(NOT LNBENCH_AARCH64_ROOT STREQUAL "/") # else compiler and linker look there anyway
+if(NOT LNBENCH_AARCH64_ROOT STREQUAL "/") # for "/", compiler and linker look there anyway
     set(ENV{PKG_CONFIG_SYSROOT_DIR} ${LNBENCH_AARCH64_ROOT})
     foreach(language C CXX)
         set(CMAKE_${language}_FLAGS_INIT
@@ -29,7 +29,7 @@ if(NOT LNBENCH_AARCH64_ROOT STREQUAL "/") # else compiler and linker look there 
     endforeach()
 endif()
 
-# The loader and the C library are with the libraries, else with the compiler.
+# The loader and the C library come with the libraries, or else with the compiler.
 set(aarch64_loader /usr/aarch64-linux-gnu)
 if(EXISTS ${LNBENCH_AARCH64_ROOT}/lib/ld-linux-aarch64.so.1)
     set(aarch64_loader ${LNBENCH_AARCH64_ROOT})

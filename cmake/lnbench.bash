@@ -1,5 +1,5 @@
-# Completion of lnbench for bash. It asks lnbench itself: --help lists the subcommands, SUBCOMMAND --help
-# the options and the words that an option takes. Anything else is completed as the name of a file.
+# Completion of lnbench for bash, from the output of --help: lnbench --help lists the subcommands, SUBCOMMAND --help
+# the options and their values. Anything else is completed as the name of a file.
 _lnbench() {
     local subcommand=() words
     ((COMP_CWORD == 1)) || subcommand=("${COMP_WORDS[1]}")

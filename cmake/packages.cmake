@@ -18,7 +18,7 @@ set(CPACK_LNBENCH_PROGRAMS ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
 set(CPACK_LNBENCH_CHANGELOG ${PROJECT_BINARY_DIR}/debian/changelog)
 set(CPACK_COMPONENTS_ALL)
 
-# The first line of a description is its summary; `depends` is added to what dpkg-shlibdeps finds.
+# The first line of a description is its summary; `depends` is added to the output of dpkg-shlibdeps.
 function(debian_package component package section depends description)
     string(TOUPPER ${component} name)
     set(CPACK_COMPONENTS_ALL ${CPACK_COMPONENTS_ALL} ${component} PARENT_SCOPE)

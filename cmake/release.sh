@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes a release: Debian packages, a tarball with all its libraries but libc, and their hashes. A commit
-# gives the same bytes in every folder and at every time.
+# Makes a release: Debian packages, a tarball with all its libraries but libc, and their hashes. The bytes depend only
+# on the commit, not on folder or time.
 #     cmake/release.sh OUT [COMMIT]          (default: HEAD; OUT/build is temporary)
 #     cmake/release.sh --pack BUILD OUT      only the tarball, from an existing build
 # Needs the packages that build lnbench, and dpkg-dev, git, help2man, xz-utils.
@@ -13,14 +13,14 @@ stop() {
     exit 7
 }
 
-# own_libraries PROGRAM...: the libraries it needs, without those of libc and of the build.
+# own_libraries PROGRAM...: prints the libraries that the program needs, except those of libc and of the build.
 own_libraries() {
     ldd "$@" | sed -n 's/^\t[^ ]* => \(.*\) (0x[0-9a-f]*)$/\1/p' | sort -u |
         grep -v -e "^$build/" -e "^$tree/" -e '/lib\(c\|m\|dl\|rt\|pthread\|resolv\)\.so[.0-9]*$'
 }
 
-# Copies the program and its libraries from the build, where it finds all files relative to itself; installs the
-# rest; copies libraries of others with their licences.
+# Copies the program and its libraries from the build, where it finds all files relative to itself; installs the rest;
+# copies other libraries with their licences.
 fill() {
     cmake --install "$build" --prefix "$tree" >"$out/install.log"
     rm -r "${tree:?}/lib" "$tree/libexec" "${tree:?}/bin"
@@ -84,7 +84,7 @@ git -C "$out/build" checkout -q --detach "$commit"
 build=$out/build/build/packages
 (cd "$out/build" && cmake --preset packages && cmake --build --preset packages) >"$out/build.log" 2>&1 ||
     stop "the build failed: $out/build.log"
-export LC_ALL=C # not for the build: ccache tells locales apart
+export LC_ALL=C # not for the build: ccache distinguishes locales
 (cd "$build" && cpack) >>"$out/build.log" 2>&1 || stop "cpack failed: $out/build.log"
 cp "$build"/*.deb "$out"
 pack

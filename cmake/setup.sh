@@ -5,9 +5,9 @@
 #   root     the checkout, an absolute path
 # and it sets
 #   build    the build directory, an absolute path
-# Its messages go to standard error; standard output belongs to the program. A failure is one line and
-# exit code 7.
-# shellcheck disable=SC2154 # program and root are set by who sources this
+# Its messages go to standard error; standard output belongs to the program. A failure prints one line and
+# exits with code 7.
+# shellcheck disable=SC2154 # the sourcing script sets program and root
 
 say() {
     printf '%s: %s\n' "$program" "$*" >&2
@@ -18,7 +18,7 @@ stop() {
     exit 7
 }
 
-# set_up run|tests: afterwards $build holds an up-to-date Release build (with tests: of the tests too).
+# set_up run|tests: makes an up-to-date Release build in $build (tests: with the tests).
 set_up() {
     purpose=$1
     build=${LNBENCH_BUILD_DIR:-$root/build/release}
@@ -27,7 +27,7 @@ set_up() {
     *) build=$PWD/$build ;;
     esac
     state=$build/setup           # logs, lock and stamps of this file
-    configured=$state/configured # what the build was configured from; see settings()
+    configured=$state/configured # the settings that the build was configured with; see settings()
     if [ -x "$build/bin/$program" ] && [ ! -w "$build" ]; then
         say "$build cannot be written: using the program that is built there"
         return
@@ -39,13 +39,13 @@ set_up() {
         configure
     fi
     build_what_changed
-    exec 9>&- # the lock is for building, not for the tool that runs next
+    exec 9>&- # only building needs the lock
 }
 
 # ---- the build directory and its lock ----------------------------------------------------------
 
 open_build_directory() {
-    # Never fill a directory that holds something else.
+    # Do not fill a directory that has other contents.
     if [ -d "$build" ] && [ ! -f "$build/CMakeCache.txt" ] && [ ! -d "$state" ] &&
         [ -n "$(ls -A "$build")" ]; then
         stop "$build is neither empty nor a build directory: set LNBENCH_BUILD_DIR to a new," \
@@ -58,7 +58,7 @@ open_build_directory() {
 
 take_lock() {
     exec 9>>"$state/lock"
-    # Without flock (util-linux, BusyBox), two first starts at once may disturb each other.
+    # Without flock (util-linux, BusyBox), two first starts at the same time may disturb each other.
     command -v flock >/dev/null || return 0
     flock -n 9 && return
     say "another start is building in $build: waiting for it"
@@ -67,8 +67,8 @@ take_lock() {
 
 # ---- packages ----------------------------------------------------------------------------------
 
-# Installs the packages that $purpose needs and dpkg lacks. Without root it stops if one is required. With LNBENCH_NO_INSTALL,
-# or without apt-get, it goes on: they may have been built by hand, and CMake names what is missing.
+# Installs the packages that $purpose needs and dpkg lacks. Without root it stops if one of them is required. With
+# LNBENCH_NO_INSTALL or without apt-get it continues: they may have been built by hand, and CMake reports missing ones.
 see_to_packages() {
     list_missing >"$state/missing"
     [ -s "$state/missing" ] || return 0
@@ -97,7 +97,7 @@ list_missing() {
             ' - "$root/cmake/packages.txt"
 }
 
-# Sets $as_root, the prefix that runs a command as root, or $hindrance, why nothing can be installed.
+# Sets $as_root, the prefix that runs a command as root, or $hindrance, the reason why nothing can be installed.
 may_install() {
     as_root=
     hindrance="this system has no apt-get; lnbench is built with what is there"
@@ -157,15 +157,15 @@ apt_get() {
 
 # ---- configure and build -----------------------------------------------------------------------
 
-# What a build depends on besides files. The first line says whether it has the tests.
+# Prints the facts other than files that a build depends on. The first line says whether it has the tests.
 settings() {
     printf '%s\n' "$1" "root=$root" "build=$build" "CC=${CC-}" "CXX=${CXX-}" \
         "CPPFLAGS=${CPPFLAGS-}" "CFLAGS=${CFLAGS-}" "CXXFLAGS=${CXXFLAGS-}" "LDFLAGS=${LDFLAGS-}" \
         "PKG_CONFIG_PATH=${PKG_CONFIG_PATH-}" "CMAKE_PREFIX_PATH=${CMAKE_PREFIX_PATH-}"
 }
 
-# A build with tests serves both purposes. A new request for peers, or a newer packages.txt, configures
-# again.
+# Returns whether the build is configured for $1. A build with tests serves both purposes. A new request for peers, or
+# a newer packages.txt, configures again.
 is_configured() {
     [ -f "$configured" ] && [ -f "$build/CMakeCache.txt" ] || return
     [ -z "$(find "$root/CMakePresets.json" "$root/cmake/packages.txt" -newer "$configured")" ] || return
@@ -178,8 +178,8 @@ is_configured() {
 configure() {
     tests=OFF
     [ "$purpose" = run ] && ! grep -qsx tests "$configured" || tests=ON
-    # CMake keeps the compilers and flags of its first run; other ones need a new cache. A build
-    # that only gains the tests or peers keeps what it has.
+    # CMake keeps the compilers and flags of its first run, so other ones need a new cache. A build that only gains
+    # tests or peers keeps its files.
     if [ ! -f "$configured" ] || [ "$(sed 1d "$configured")" != "$(settings run | sed 1d)" ]; then
         rm -rf "$build/CMakeCache.txt" "$build/CMakeFiles"
     fi
@@ -192,7 +192,7 @@ configure() {
         stop "$configured: cannot be written"
 }
 
-# On a terminal Ninja shows its progress if there is much to build; else it prints only failures.
+# Builds. On a terminal Ninja shows its progress if there is much to build; otherwise it prints only failures.
 build_what_changed() {
     quiet=--quiet
     steps=$(ninja -C "$build" -n 2>/dev/null | sed -n 's/^\[[0-9]*\/\([0-9]*\)\].*/\1/p' | tail -n 1)
@@ -206,7 +206,7 @@ build_what_changed() {
     stop "the build in $build failed"
 }
 
-# fail_with_log NAME: shows the end of that log, where it went wrong.
+# fail_with_log NAME: shows the end of that log, which has the error.
 fail_with_log() {
     tail -n 20 "$state/$1.log" | sed 's/^/  /' >&2
     reason=$(grep -i 'not found\|could not find\|no package' "$state/$1.log" | tail -n 1 | sed 's/^[ -]*//')

@@ -12,7 +12,7 @@ if (format eq 'svg') {
     set terminal pngcairo size width,height noenhanced background 'white' \
         font sprintf('Liberation Sans,%d', font_size) fontscale 0.75
 } }
-# Only SVG has tooltips: plots "for [n = 1:tips]" are left out elsewhere.
+# Only SVG has tooltips: the plots "for [n = 1:tips]" are omitted in other formats.
 tips = format eq 'svg' ? 1 : 0
 set output drawing
 

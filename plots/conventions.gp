@@ -1,4 +1,4 @@
-# How far a change of convention moves a row. data/STEM.tsv: place change convention row_ulp relative std
+# The effect of a change of convention on a row. data/STEM.tsv: place change convention row_ulp relative std
 stem = ARG1
 format = ARG2
 drawing = ARG3
@@ -27,7 +27,7 @@ set label 2 'digits that stay' at screen across(right + 12), up(top - 12) left f
 set label 3 wording('cost') at screen across(20), up(height - 32) left font small tc rgb INK
 array CHANGE[rows]
 array DIGITS_KEPT[rows]
-# The heading of each std is one place above its first change.
+# The heading of each std is one line above its first change.
 do for [i = 1:rows] { CHANGE[i] = ''; DIGITS_KEPT[i] = 0 }
 last = 0
 stats table skip 1 using (n = int($1), CHANGE[n] = strcol(2), DIGITS_KEPT[n] = $5 > 0 ? -log10($5) : 99, \

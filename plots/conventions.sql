@@ -1,5 +1,5 @@
--- How far a change of PyTorch's convention moves a row that alternates between +std and -std, and what it costs in
--- speed in this run: the ratio of a kernel's times under two conventions with the same affine form.
+-- The effect of changes to PyTorch's convention on a row that alternates between +std and -std, and their cost in speed
+-- in this run: the ratio of a kernel's times under two conventions with the same affine form.
 CREATE TEMP TABLE pairs AS
     SELECT own.time_ns / base.time_ns AS ratio
     FROM timed_cases AS own JOIN about JOIN here AS base
@@ -22,7 +22,7 @@ CREATE TEMP TABLE chart AS
     SELECT row_number() OVER () + 1 + (std < 1) AS place, change, convention,
            apart_ulp('ddof=0,eps=1e-5@var,affine=none', convention, hidden, std) AS row_ulp,
            apart_relative('ddof=0,eps=1e-5@var,affine=none', convention, hidden, std) AS relative, std
-    FROM changes WHERE (SELECT page AND operation = 'layernorm' FROM asked); -- they are the same for every type
+    FROM changes WHERE (SELECT page AND operation = 'layernorm' FROM asked); -- the same for every type
 CREATE TEMP TABLE chart_settings AS
     SELECT 'subtitle' AS key, 0 AS number, 'Exact distance from torch.nn.LayerNorm (divisor N, eps 1e-5 in '
         || 'the variance), in ULP of f32; hidden size 768 unless named' AS text

@@ -1,4 +1,4 @@
-# Error over kappa, a line for each name. data/STEM.tsv: line style label kernel kappa error failed
+# Error over kappa, with a line for each name. data/STEM.tsv: line style label kernel kappa error failed
 stem = ARG1
 format = ARG2
 drawing = ARG3

@@ -22,7 +22,7 @@ CREATE TEMP TABLE bins AS
       -- At a much larger kappa the elements of a row hardly differ, so that such rows lose less.
       AND judged_rows.kappa <= 32 * no_digit(types)
     GROUP BY line, bin HAVING bin < 32;
--- Lines that look the same: nowhere a factor of two apart, or equal where all digits are correct.
+-- Lines that look the same: within a factor of two everywhere, or both with all digits correct.
 CREATE TEMP TABLE lines AS
     WITH ends AS (
         SELECT line, bin, min(most, 4 * no_digit(types)) AS most, count(*) OVER (PARTITION BY line) AS bins

@@ -1,4 +1,4 @@
-# The errors of single elements: a bar for each name, divided into the shares of the sizes. data/STEM.tsv: place label part from to beyond
+# Errors of single elements: a bar for each name, divided by size. data/STEM.tsv: place label part from to beyond
 stem = ARG1
 format = ARG2
 drawing = ARG3

@@ -1,5 +1,5 @@
--- The errors of single elements on ordinary rows: a bar for each name, divided into the shares of errors
--- up to 1/2, 1, 2 and 4 units in the last place, and larger ones.
+-- The errors of single elements on ordinary rows: a bar for each name, divided into the fractions with errors up to
+-- 1/2, 1, 2 and 4 units in the last place, and larger ones.
 CREATE TEMP TABLE counts AS
     SELECT look, min(max(CAST(key AS INTEGER), 5), 9) AS part, sum(value) AS count
     FROM shown CROSS JOIN judged_cases AS own USING (kernel)

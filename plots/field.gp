@@ -32,7 +32,7 @@ copy = number('copy')
 fastest = number('fastest')
 with_copy = copy > fastest && copy < 2.2 * fastest
 pixels(gbps) = gbps / most * (right - left)
-# The number stands behind the bar's interval, and the axis is long enough for it.
+# The number follows the bar's interval, and the axis is long enough for it.
 inside(i) = shown(NAME[i]) ne '' && CLASS_OF[i] < 5 && text_width(NAME[i], 12) < pixels(SPEED[i]) - 10
 beside(i) = figure(SPEED[i]).(SHARE[i] > 0 ? sprintf('   %.0f %%', 100 * SHARE[i]) : '').\
     (inside(i) ? '' : '   '.shown(NAME[i]))
@@ -70,7 +70,7 @@ do for [i = 1:rows] {
         }
     }
 }
-# The copy's line leaves out the rows whose numbers it would cross.
+# The copy's line is interrupted at rows whose numbers it would cross.
 is_crossed(i) = int(HEADING[i]) ? 0 : pixels(END[i]) < pixels(copy) && \
     pixels(copy) < pixels(END[i]) + 14 + text_width(beside(i), font_size)
 if (with_copy) {

@@ -1,5 +1,4 @@
--- A bar for each kernel at the report's shape, the fastest first: textbook kernels, lnbench's kernels, plugins, other
--- libraries.
+-- A bar for each kernel at the report's shape, the fastest first: textbook kernels, lnbench's kernels, plugins, peers.
 CREATE TEMP TABLE bars AS
     WITH candidates AS (
         SELECT *, row_number() OVER (PARTITION BY role, form

@@ -1,5 +1,5 @@
--- The eight series with most points on one machine, a line at the median of each segment, and an upright at each change.
--- harness/commands/history.c describes `past` and `asked`.
+-- The eight series with most points on one machine, a line at the median of each segment, and a vertical line at each
+-- change. harness/commands/history.c describes `past` and `asked`.
 CREATE TEMP TABLE counted AS
     SELECT row_number() OVER (ORDER BY count(*) DESC, series) AS number, series,
            kernel || ' ' || rows || 'x' || hidden AS name

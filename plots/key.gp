@@ -1,4 +1,4 @@
-# The key of the error classes, loaded after canvas.gp. NaN is hatched too, so that it shows without colours.
+# The legend of the error classes, loaded after canvas.gp. NaN is hatched, so that it is visible without colours.
 array KEY_WORDS[5] = ['up to 1', 'up to 4', sprintf('up to %g', number('rough')), sprintf('above %g', number('rough')), \
     'NaN or infinite']
 array KEY_AT[5] = [188, 274, 360, 472, 582]

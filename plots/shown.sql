@@ -64,7 +64,7 @@ CREATE TEMP TABLE shape AS
              - abs(log2(hidden / 768.0)) DESC,
              min(iif(is_copy, NULL, case_id)) LIMIT 1;
 
--- Every kernel of the types except copies, in the order of the run; form: the usual name of a textbook kernel.
+-- Every kernel of the types except copies, in the order of the run; form: the common name of a textbook kernel.
 CREATE TEMP TABLE named AS
     WITH facts AS (
         SELECT name, descriptor ->> '$.isa' AS isa, coalesce(descriptor ->> '$.source', '') AS source,
@@ -85,8 +85,8 @@ CREATE TEMP TABLE named AS
             WHERE case_id = worst_case) AS error_words
     FROM standing AS own JOIN about USING (types) LEFT JOIN facts ON name = kernel ORDER BY own.rowid;
 
--- The names that charts show; a name may stand for several kernels. look: their order; kind: fastest,
--- recommended, four textbook forms, a plugin, another library, proven; style: a style of style.gp.
+-- The names that charts show; a name may stand for several kernels. look: their order; kind: fastest, recommended, four
+-- textbook forms, a plugin, a peer, proven; style: a style of style.gp.
 CREATE TEMP TABLE looks AS
     WITH fixed (kind, name, noisy_name) AS (
         VALUES (1, 'fastest', 'among the fastest'), (2, 'recommended', NULL),
@@ -113,8 +113,8 @@ CREATE TEMP TABLE looks AS
            kernel, number
     FROM ordered WHERE look <= 12 ORDER BY look, number;
 
--- The kernels of a look, the fastest at a shape, and at a hidden size of a regime, first: the answer's kernel
--- before all others, then by the ratio to the copy.
+-- The kernels of a look, the fastest at a shape, and at a hidden size of a cache level, first: the answer's kernel
+-- before all others, then by the copy ratio.
 CREATE TEMP TABLE ranked AS
     SELECT look, kind, style, name, number, here.*,
            row_number() OVER (PARTITION BY look, rows, hidden ORDER BY case_id IS answer DESC,
@@ -129,8 +129,8 @@ CREATE TEMP TABLE best AS
     SELECT ranked.*, class FROM ranked JOIN shape USING (rows, hidden) JOIN named USING (kernel)
     WHERE at_shape = 1 ORDER BY look;
 
--- The kernels timed at that shape: titles ("fastest, recommended", "-"), the name with its titles
--- ("fastest: one_sweep", "naive_avx2", "oneDNN 2.6.3"), and shown: the first look of which it is the best.
+-- The kernels timed at that shape: titles ("fastest, recommended", "-"), the name with its titles ("fastest:
+-- one_sweep", "naive_avx2", "oneDNN 2.6.3"), and shown: the first look that it is the best of.
 CREATE TEMP TABLE timed_kernels AS
     WITH titled AS (
         SELECT case_id, min(look) AS shown, max(iif(kind = 8, name, NULL)) AS peer,
@@ -153,7 +153,7 @@ CREATE TEMP TABLE shown AS
     FROM timed_kernels JOIN looks ON looks.look = shown AND looks.kernel = timed_kernels.kernel
     ORDER BY looks.look;
 
--- At most ten hidden sizes of each regime, for the table of the fastest and recommended kernels (page_sizes_table()).
+-- At most ten hidden sizes of each cache level, for the page's table of the fastest and recommended kernels.
 CREATE TEMP TABLE columns AS
     WITH sizes AS (
         SELECT level, hidden, row_number() OVER (PARTITION BY level ORDER BY hidden) - 1 AS place,
@@ -162,10 +162,10 @@ CREATE TEMP TABLE columns AS
     SELECT level, hidden, value + 1 AS number
     FROM sizes JOIN json_each('[0,1,2,3,4,5,6,7,8,9]')
         ON place = iif(count <= 10, value, value * (count - 1) / 9);
--- "noisy": the time of another kernel is shorter by more than both intervals, as in the answer.
+-- "noisy": the time of another kernel is shorter, beyond both intervals, as in the answer.
 CREATE TEMP TABLE winners AS
     SELECT level, kind, regime, columns.number, hidden, gbps, label,
-           (kind = 1 OR case_id IS NOT (SELECT recommended FROM asked)) -- the answer recommends it all the same
+           (kind = 1 OR case_id IS NOT (SELECT recommended FROM asked)) -- the answer still recommends it
            AND EXISTS (SELECT 1 FROM ranked AS other WHERE other.look = own.look AND other.rows = own.rows
                    AND other.hidden = own.hidden AND other.time_hi_ns < own.time_lo_ns
                    AND min(other.processes, own.processes) > 1) AS noisy,
@@ -182,20 +182,20 @@ CREATE TEMP TABLE sizes AS
            max(iif(kind = 2, gbps, NULL)) AS recommended_gbps
     FROM winners GROUP BY level, hidden ORDER BY level, number;
 
--- The errors that stand beside the speeds: of each input that was judged, a row for each of the first kernels shown.
+-- The errors shown with the speeds: for each judged input, one row for each of the first kernels shown.
 CREATE TEMP TABLE input_errors AS
     WITH inputs AS (SELECT input, min(case_id) AS place FROM judged_cases GROUP BY input),
     first_shown AS (SELECT look, kernel FROM shown ORDER BY look LIMIT 7)
     SELECT inputs.input, count(case_id) AS judged, total(failed) AS failed, max(error) AS error,
-           case_id -- where error is largest
+           case_id -- case of the largest error
     FROM inputs CROSS JOIN first_shown LEFT JOIN judged_cases AS own
         ON own.input = inputs.input AND own.kernel = first_shown.kernel AND NOT adversarial
     GROUP BY place, look ORDER BY place, look;
 
--- The other libraries, in the order of the run.
+-- The peers, in the order of the run.
 CREATE TEMP TABLE peers AS SELECT DISTINCT look, name FROM looks WHERE kind = 8 ORDER BY look;
 
--- For each chart, the command that measures its data again. Kernels are named as in the run's own command.
+-- For each chart, the command that measures its data again. Kernels have the names of the run's own command.
 CREATE TEMP TABLE again AS
     WITH RECURSIVE option (own, rest) AS (
         SELECT '', command_line || ' --' FROM runs WHERE id = (SELECT run FROM asked)

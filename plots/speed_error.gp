@@ -1,5 +1,4 @@
-# Speed against error: the Pareto front has names, other kernels have numbers, and failures are in a strip.
-# data/STEM.tsv: kernel label gbps lo hi error class front
+# Speed against error: kernels of the Pareto front have names, others have numbers, and failures are in a strip.
 stem = ARG1
 format = ARG2
 drawing = ARG3
@@ -38,7 +37,7 @@ no_digit = number('no_digit')
 px(v) = left + (right - left) * v / x_max
 py(v) = bottom - (bottom - top) * (log10(v) - log10(y_min)) / (log10(y_max) - log10(y_min))
 
-# ---- the front, a staircase from the fastest down, its names beside the chart at the height of their points ----
+# ---- the front, a staircase from the fastest down, with the names at the right, at the height of their points ----
 array BY_RANK[count]
 named = 0
 do for [i = 1:count] {
@@ -70,7 +69,7 @@ do for [n = 1:named] {
 }
 apart(i, j) = 17
 load here.'spread.gp'
-# They stand below the list of the others and above the foot.
+# The names are below the list of the other kernels and above the bottom of the chart.
 over = slots && WANTED[slots] > bottom ? WANTED[slots] - bottom : 0
 line = (bottom - strip_top - 17.0 * slots - 8) / (named > slots ? named - slots : 1)
 line = line > 19 ? 19 : line
@@ -81,7 +80,7 @@ do for [n = 1:slots] {
     set arrow 800 + n from first X[STEP[n]], first Y[STEP[n]] to screen across(right + 10), up(y) nohead lw 1 lc rgb SOFT
 }
 
-# ---- others: numbers from the fastest on, each at the first place on or beside its point that is free, and a list ----
+# ---- others: numbers from the fastest on, each at the first free place on or near its point, and a list ----
 array AT_X[count]
 array AT_Y[count]
 array DX[9] = [0, 0, 0, 18, -18, 18, -18, 36, -36]

@@ -1,5 +1,5 @@
-# Moves WANTED[1 .. slots], heights in pixels, as little as possible so that neighbours i and j are at least apart(i, j)
-# apart; their order stays.
+# Moves WANTED[1 .. slots], heights in pixels, as little as possible, so that the distance of neighbours i and j is at
+# least apart(i, j); their order stays.
 array FROM[slots + 1]
 do for [i = 1:slots] { FROM[i] = WANTED[i] }
 do for [pass = 1:200] {

@@ -1,4 +1,4 @@
-# Speeds in several states, a group of bars for each name. data/STEM.tsv: place label kernel state gbps lo hi
+# Speeds in several states, with a group of bars for each name. data/STEM.tsv: place label kernel state gbps lo hi
 stem = ARG1
 format = ARG2
 drawing = ARG3

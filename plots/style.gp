@@ -1,4 +1,4 @@
-# The look of every chart, and functions with which the scripts read their tables. Each script begins with
+# The common style of all charts, and functions that read the tables of the scripts. Each script begins with
 #
 #     stem = ARG1; format = ARG2; drawing = ARG3    (gnuplot -d -c field.gp STEM FORMAT FILE, in the report's directory)
 #     here = ARG0[1:strlen(ARG0) - strlen('field.gp')]
@@ -6,8 +6,8 @@
 #     height = ...
 #     load here.'canvas.gp'
 #
-# reads data/STEM*.tsv and writes FILE. Texts of the tables go into variables and are drawn
-# "noenhanced", so that gnuplot never reads them as commands.
+# reads data/STEM*.tsv and writes FILE. Texts of the tables go into variables and are drawn "noenhanced", so that
+# gnuplot never reads them as commands.
 
 set encoding utf8
 set datafile separator "\t"
@@ -41,18 +41,18 @@ array LOOK[12] = [0x08519c, 0x2b83ba, 0xc04a00, 0x857000, 0xa50f15, 0x00796b, 0x
     0x1a1a1a, 0x707070, 0x5d4037, 0x9e9e9e, 0x3f51b5]
 array LOOK_MARK[12] = [7, 5, 9, 11, 2, 13, 3, 6, 4, 8, 12, 15]
 
-# Error classes. Blue: accurate; orange and red: not. In grey all differ (luma 78, 120, 208, 169, 50).
+# Error classes. Blue: accurate; orange and red: not. All differ in greyscale (luma 78, 120, 208, 169, 50).
 array CLASS[6] = [0x9a9a9a, 0x0f5ca8, 0x3a88c6, 0xb5d8ec, 0xf29d2c, 0x8b0a12]
 class_colour(c) = CLASS[int(c) + 1]
 on_class(c) = c > 1 && c < 5 ? INK : 0xffffff
 
 # "-" means an empty text, since gnuplot reads an empty cell as missing.
 two_lines(words) = (colon = strstrt(words, ': '), colon ? words[1:colon]."\n".words[colon + 2:*] : words)
-# How far to move a label of two lines up: gnuplot puts its first line where a single one would be.
+# Returns how far to move up a label of two lines: gnuplot puts its first line at the place of a single one.
 rise(words) = strstrt(words, ': ') ? 7 : 0
 shown(cell) = cell eq '-' ? '' : cell
 
-# Ticks of logarithmic axes: 500, 0.05, 1e7, 2e5. (The font has no raised 4 to 9, and nothing else may be there.)
+# Labels of logarithmic axes: 500, 0.05, 1e7, 2e5. (The font has no superscript 4 to 9, so no exponents are raised.)
 exponent(v) = int(floor(log10(v) + 1e-9))
 leading(v) = int(v / 10.0 ** exponent(v) + 0.5)
 tick_label(v) = v >= 0.000999 && v < 9999 ? sprintf('%g', v) : sprintf('%de%d', leading(v), exponent(v))

@@ -1,6 +1,6 @@
-# Speed relative to the copy over hidden size, a panel for each regime.
+# Speed relative to the copy over hidden size, with a panel for each cache level.
 # data/STEM.tsv: panel series label kernel hidden share lo hi gbps place; series 100: the band of all
-# kernels; place: the number of the kernel that is fastest or recommended
+# kernels; place: the number of the fastest or recommended kernel
 stem = ARG1
 format = ARG2
 drawing = ARG3
@@ -28,7 +28,7 @@ do for [p = 1:panels] {
     bottom = top + panel_height
     copy = number(sprintf('copy_%d', p))
     lines = number(sprintf('sizes_%d', p)) >= 4
-    set xrange [*:*] # which stats heeds
+    set xrange [*:*] # because `stats` uses the range
     set yrange [*:*]
     stats table skip 1 using (int($1) == p ? $5 : NaN) nooutput
     x_min = STATS_min
@@ -65,7 +65,7 @@ do for [p = 1:panels] {
         at graph 0.5, first 100 center offset 0, 0.6 font small tc rgb SOFT
     set label 2 'GB/s' at screen across(right + 4), up(top - 14) left tc rgb SOFT
 
-    # The names stand at the height of the last point, moved apart.
+    # The names are at the height of their last points, moved apart.
     slots = 0
     array SLOT[12]
     array WANTED[12]

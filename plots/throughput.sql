@@ -1,5 +1,5 @@
--- The speed relative to the copy over hidden size, a panel for each regime: a band of all kernels, and at each size
--- the fastest kernel of each name.
+-- The speed relative to the copy over hidden size, with a panel for each cache level: a band of all kernels, and at
+-- each size the fastest kernel of each name.
 CREATE TEMP TABLE panels AS
     WITH copies AS ( -- of the first kernel at each size
         SELECT level, regime, hidden, gbps / copy_ratio AS copy_gbps
@@ -18,7 +18,7 @@ CREATE TEMP TABLE points AS
            kernel, hidden, copy_ratio AS share, copy_ratio_lo AS lo, copy_ratio_hi AS hi, gbps, look
     FROM panels JOIN ranked USING (level)
     WHERE in_regime = 1 AND kind NOT IN (5, 6, 9) AND copy_ratio IS NOT NULL;
--- The fastest and the recommended kernels of a panel, numbered in the order in which they occur.
+-- The fastest and the recommended kernels of a panel, numbered in the order of their occurrence.
 CREATE TEMP TABLE fastest AS
     SELECT panel, kernel, min(series) AS series,
            row_number() OVER (PARTITION BY panel ORDER BY min(series), min(hidden)) AS place

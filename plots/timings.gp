@@ -1,4 +1,4 @@
-# Single timings, a strip for each name. data/STEM.tsv: strip style label process relative n lower upper
+# Single timings, with a strip for each name. data/STEM.tsv: strip style label process relative n lower upper
 stem = ARG1
 format = ARG2
 drawing = ARG3

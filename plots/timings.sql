@@ -1,5 +1,5 @@
--- Every single timing at the report's shape, a strip for each name: it shows how much of an interval is noise, and in
--- which process.
+-- Every single timing at the report's shape, with a strip for each name, which shows the noise within an interval by
+-- process.
 CREATE TEMP TABLE chart AS
     WITH singles AS (
         SELECT dense_rank() OVER (ORDER BY look) AS strip, count(*) OVER (PARTITION BY look) AS n, style,

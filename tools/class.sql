@@ -1,6 +1,6 @@
--- The kernels that keep an accuracy class (docs/lab/dispatch.md) at some hidden sizes, by all
--- judgements of a run under a convention, with and without eps. A row for each kernel and size: the family on which it
--- was not judged, or the rows on which it breaks the promise most. Both NULL: it belongs to the class.
+-- The kernels that keep an accuracy class (docs/lab/dispatch.md) at some hidden sizes, by all judgements of a run under
+-- a convention, with and without eps. One row for each kernel and size: the family on which it was not judged, or the
+-- rows that exceed the limit most. If both are NULL, it belongs to the class.
 -- ?1 run, ?2 types, ?3 class, ?4 hidden sizes, ?5 convention, ?6 the same without eps or '', ?7 every input family,
 -- ?8 kappa of the rows of 'offset', from row 0 on. ?4, ?7 and ?8 are JSON arrays.
 WITH facts AS MATERIALIZED (
@@ -14,7 +14,7 @@ WITH facts AS MATERIALIZED (
     FROM judged JOIN judged_rows USING (case_id)
          JOIN json_each(?8) AS sweep ON sweep.key = row % json_array_length(?8)
     WHERE run = ?1 AND types = ?2 AND convention = ?5 AND input = 'offset'),
--- The worst error of the other libraries, and of the textbook kernel that represents them, on the same rows.
+-- The largest error of the peers, and of the textbook kernel that represents textbook kernels, on the same rows.
 others AS MATERIALIZED (
     SELECT input, hidden, kappa, role = 'peer' AS peer, max(error) AS error
     FROM facts JOIN kernels ON kernels.run = ?1 AND name = kernel
@@ -39,8 +39,8 @@ worst AS (
     SELECT *, row_number() OVER (PARTITION BY kernel, size
                                  ORDER BY found / most DESC, bare, input, hidden) AS place
     FROM breaches
-    -- An excess of less than this counts as within the limit: a bound may be proven only up to that if a row's scale
-    -- is just below a power of two or statistics are inexact (kernels/apply/split.h).
+    -- A smaller excess counts as within the limit: a proof may reach no further if a row's scale is just below a power
+    -- of two or statistics are inexact (kernels/apply/split.h).
     WHERE found > most * (1 + 1.0 / 16384))
 SELECT own.kernel, sizes.value AS size,
        CASE WHEN ?3 = 'exact' AND descriptor ->> '$.statistics' NOT IN ('exact', 'rms_exact') THEN 'it is not correctly rounded'

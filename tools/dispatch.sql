@@ -7,7 +7,7 @@ CREATE TEMP TABLE wanted (operation TEXT);
 CREATE TEMP TABLE asked (run INTEGER PRIMARY KEY);
 CREATE TEMP TABLE members (class TEXT, types TEXT, hidden INTEGER, kernel TEXT);
 
--- The kernels that a call of the library could take, and the calls themselves. A kernel that broke a promise is out.
+-- The kernels that a call of the library could dispatch to, and the calls. Kernels that broke a promise are left out.
 CREATE TEMP VIEW own AS
     SELECT kernels.run, name AS kernel, role, descriptor ->> '$.isa' AS isa, descriptor ->> '$.param' AS param
     FROM kernels JOIN asked USING (run)

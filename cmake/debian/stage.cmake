@@ -1,5 +1,5 @@
-# What makes a package of a component's files, once all are staged: documents, man pages,
-# dpkg-shlibdeps, shlibs and triggers. CPack's own ways write scripts that call ldconfig, where a trigger is due.
+# Completes the packages once all files are staged: documents, man pages, dpkg-shlibdeps, shlibs and triggers. CPack
+# would write scripts that call ldconfig instead of triggers.
 if(NOT CPACK_LNBENCH_PREFIX STREQUAL "/usr")
     message(FATAL_ERROR "this build is for ${CPACK_LNBENCH_PREFIX}: packages are made of one for /usr "
         "(cmake --preset packages)")
@@ -12,7 +12,7 @@ function(run)
     execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
 
-# The documents that Debian asks for, where and as it wants them.
+# Writes the documents that Debian requires, in its places and formats.
 function(write_documents root package)
     set(documents ${root}/usr/share/doc/${package})
     if(EXISTS ${root}/usr/share/doc/hayai)
@@ -32,7 +32,7 @@ function(write_documents root package)
     run(gzip -9n ${pages} ${changes})
 endfunction()
 
-# Of a library: which package its users need, and that ldconfig is due.
+# Writes the package that users of a library depend on, and the trigger for ldconfig.
 function(write_control library package)
     get_filename_component(name ${library} NAME)
     string(REGEX MATCH "^(.*)\\.so\\.(.*)$" ignored ${name})

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The Debian packages, and the commands of docs/python.md, in a bare Debian that debootstrap makes.
-# Takes ten minutes, and root: only with LNBENCH_FULL. exit code 77: skipped
+# Tests the Debian packages, and the commands of docs/python.md, in a bare Debian that debootstrap makes. Takes ten
+# minutes, and needs root and LNBENCH_FULL. exit code 77: skipped
 # usage: bare_debian_test.sh SOURCE [DEBIAN]   (DEBIAN: a root made earlier by debootstrap)
 set -eu
 source=$1 given=${2-}
@@ -24,7 +24,7 @@ said() {
     }
 }
 
-# in_debian ROOT COMMAND...: mounts go when the command ends, and PATH is all that it inherits.
+# in_debian ROOT COMMAND...: unmounts when the command ends, and passes only PATH to it.
 in_debian() {
     # shellcheck disable=SC2016 # these are the inner shell's
     unshare --mount --propagation private sh -euc '
@@ -47,7 +47,7 @@ fi
 
 # ---- packages ----
 
-# Of one commit, from two folders: the same bytes.
+# One commit gives the same bytes in two folders.
 said env CCACHE_DISABLE=1 "$source/cmake/release.sh" "$work/release"
 said env CCACHE_DISABLE=1 "$source/cmake/release.sh" "$work/in another/folder"
 diff "$work/release/SHA256SUMS" "$work/in another/folder/SHA256SUMS"
@@ -81,7 +81,7 @@ END
 said in_debian "$work/debian" sh /tmp/packages.sh
 rm -rf --one-file-system "$work/debian"
 
-# The tarball, where nothing was installed.
+# The tarball runs where nothing was installed.
 cp -a "$given" "$work/debian"
 tar -C "$work/debian/root" -xf ./*.tar.xz
 said in_debian "$work/debian" sh -euxc 'cd /root && lnbench-*/bin/lnbench run --plan quick

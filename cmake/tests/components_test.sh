@@ -1,5 +1,5 @@
 #!/bin/sh
-# The packages' components share the installed files out: each file is of one, and none is left out.
+# Each installed file belongs to exactly one of the packages' components.
 # usage: components_test.sh CMAKE BUILD
 set -eu
 cmake=$1 build=$2
@@ -15,7 +15,7 @@ files() {
 components=$(sed -n 's/^set(CPACK_COMPONENTS_ALL "\(.*\)")$/\1/p' "$build/CPackConfig.cmake" | tr ';' ' ')
 for component in $components; do
     "$cmake" --install "$build" --prefix "$work/$component" --component "$component" >"$work/log"
-    mkdir -p "$work/$component" # that of hayai's shared library is empty where hayai is static
+    mkdir -p "$work/$component" # the component of hayai's shared library is empty if hayai is static
     files "$work/$component" >>"$work/packed"
 done
 LC_ALL=C sort "$work/packed" >"$work/sorted"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The tarball of cmake/release.sh: the same bytes whenever and however it is packed, and all that lnbench
-# needs is in it. (What is built from two folders: bare_debian_test.sh.)
+# The tarball of cmake/release.sh has the same bytes whenever and however it is packed, and everything that lnbench
+# needs. (bare_debian_test.sh compares builds in two folders.)
 # usage: release_test.sh SOURCE BUILD
 set -eu
 source=$1 build=$2
@@ -10,7 +10,7 @@ done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export SOURCE_DATE_EPOCH=1700000000
-# xz at its fastest level.
+# Use xz at its fastest level.
 printf '#!/bin/sh\nexec %s -0\n' "$(command -v xz)" | install -D -m 755 /dev/stdin "$work/bin/xz"
 (umask 077 && TZ=Asia/Tokyo PATH="$work/bin:$PATH" "$source/cmake/release.sh" --pack "$build" "$work/one")
 LC_ALL=C.UTF-8 PATH="$work/bin:$PATH" "$source/cmake/release.sh" --pack "$build" "$work/another folder"
@@ -20,7 +20,7 @@ cd "$work"
 tar -xf one/*.tar.xz
 cd lnbench-*
 [ "$(stat -c %Y bin/lnbench)" = $SOURCE_DATE_EPOCH ]
-# Every library but libc's is there, in the place where the program looks: none is of this machine.
+# Every library but libc's is in the tarball, where the program looks for it, and none is taken from this machine.
 LD_LIBRARY_PATH=$PWD/lib ldd bin/* | awk '$2 == "=>" && $1 !~ /^lib(c|m|dl|rt|pthread)\.so/ { print $3 }' |
     grep -v "^$PWD/" && echo "these are not of the tarball" && exit 1
 for file in layernorm.h layernorm_plugin.h; do [ -s include/$file ]; done
