@@ -421,7 +421,6 @@ enum {
 typedef struct kernel_session {
     kernel_runner runner; /* the first member: ask_in_process() and reserve() get its address */
     size_t runner_bytes;
-    bool stopped; /* the function returned LNJUDGE_STOP */
     lnjudge_question question;
     row_judge *judge;
     kernel_entry kernel;
@@ -497,9 +496,6 @@ static bool run_rows(kernel_session *session, call_tensors *of, size_t first, wo
     die_catcher *kept = die_caught_by; /* the kernel may call this library */
     int status = question->kernel(question->user, &of->problem, &of->given);
     die_caught_by = kept;
-    session->stopped |= status == LNJUDGE_STOP;
-    if (status == LNJUDGE_STOP)
-        return blame(reply, VERDICT_MISSING, "stopped");
     if (status == LN_ERROR_UNSUPPORTED)
         return blame(reply, VERDICT_UNSUPPORTED, "it says so");
     if (status != 0)
@@ -540,8 +536,6 @@ static bool ask_in_process(kernel_runner *runner, const work_order *order, doubl
     size_t again = order->again ? order->again : 2 * (order->layout.calls != CALLS_ONCE);
     (void)deadline_seconds;
     *reply = (worker_reply){.kind = REPLY_DONE};
-    if (session->stopped)
-        return blame(reply, VERDICT_MISSING, "stopped");
     if (order->kind == ORDER_SUPPORTS) /* a function says so in a call, and takes one convention */
         return blame(reply, VERDICT_UNSUPPORTED, "it takes one convention");
     bool takes = !(question->traits & LNJUDGE_THESE_SIZES);
@@ -865,8 +859,8 @@ lnjudge_status lnjudge_kernel_judge(const lnjudge_question *question, lnjudge_re
                 run_problem(session,
                             index - session->family_count * session->question.hidden_count);
             judge_block_free(&session->block);
-            if (session->stopped)
-                die(EXIT_CODE_INTERRUPTED, "the kernel ended the judgement");
+            if (question->stop && *question->stop)
+                die(EXIT_CODE_INTERRUPTED, "stopped");
         }
         conclude(session);
         *report = session->report;

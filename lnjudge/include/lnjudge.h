@@ -35,7 +35,7 @@ typedef enum lnjudge_status {
     LNJUDGE_OK = 0,
     LNJUDGE_ERROR_ARGUMENT = 1, /* the message says which, and what is allowed */
     LNJUDGE_ERROR_MEMORY = 2,   /* no memory, or no memory file */
-    LNJUDGE_STOPPED = 3,        /* the kernel returned LNJUDGE_STOP, or *stop is not 0 */
+    LNJUDGE_STOPPED = 3,        /* *stop is not 0 */
 } lnjudge_status;
 
 typedef struct lnjudge_error {
@@ -114,10 +114,9 @@ LN_API lnjudge_status lnjudge_output_judge(const ln_problem *problem, const ln_t
 
 /* ---- kernels ---- */
 
-enum { LNJUDGE_STOP = -1 };
 /* A kernel. Returns 0 for success, LN_ERROR_UNSUPPORTED for a problem that it does not support,
- * LNJUDGE_STOP to end the judgement, and anything else for a failure. It may write mean and rstd if
- * they are not NULL; they are of the accumulator's type. */
+ * and anything else for a failure. It may write mean and rstd if they are not NULL; they are of the
+ * accumulator's type. */
 typedef int (*lnjudge_kernel)(void *user, const ln_problem *problem, const ln_tensors *tensors);
 
 enum lnjudge_trait {

@@ -22,7 +22,6 @@ typedef enum toy_fault {
     FAULT_FAILS,   /* returns 7 */
     FAULT_LANE,    /* the last element of 16 is off by 8 ULP */
     FAULT_SLIGHT,  /* all of them off by 2^-20 */
-    FAULT_STOPS,
     FAULT_UNSUPPORTED,
 } toy_fault;
 
@@ -63,8 +62,6 @@ static int run(void *user, const ln_problem *problem, const ln_tensors *tensors)
     size_t x_stride = fault == FAULT_STRIDE ? problem->hidden : problem->x_stride;
     if (fault == FAULT_FAILS)
         return 7;
-    if (fault == FAULT_STOPS)
-        return LNJUDGE_STOP;
     if (fault == FAULT_UNSUPPORTED)
         return LN_ERROR_UNSUPPORTED;
     kernel->calls++;
@@ -184,9 +181,6 @@ TEST(tells_what_does_not_run)
     for (size_t i = 0; i < report.count; i++)
         assert_string_equal(report.cases[i].verdict, "unsupported");
     lnjudge_report_free(&report);
-    kernel.fault = FAULT_STOPS;
-    assert_int_equal(lnjudge_kernel_judge(&question, &report, &error), LNJUDGE_STOPPED);
-    assert_string_equal(error.message, "the kernel ended the judgement");
     /* Between two rows whose answers are made, too: no call of the kernel is needed. */
     const int stop = 1;
     kernel = (toy){FAULT_NONE, 0};

@@ -64,14 +64,14 @@ class Callable:
     def _called(self, _user, problem, tensors):
         try:
             if self.stop.value:
-                return lib.STOP
+                return lib.STOPPED
             self._call(problem[0], tensors[0])
             return lib.OK
         except Wrong as wrong:
             return self._fault(*wrong.args)
         except KeyboardInterrupt as raised:
-            self.raised = raised
-            return lib.STOP
+            self.raised, self.stop.value = raised, 1
+            return lib.STOPPED
         except BaseException as raised:  # any exception is a failure of the function
             why = lib.said(raised)
             if self.framework == "numpy" and _WANTS_TORCH.search(why):

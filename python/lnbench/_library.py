@@ -5,7 +5,6 @@ import operator
 import os
 
 OK, ERROR_ARGUMENT, ERROR_MEMORY, STOPPED = range(4)
-STOP = -1
 DENSE, NOT_IN_PLACE, NO_RESIDUAL, THESE_SIZES = 1, 2, 4, 8
 EXACT = -1
 METRICS, BINS = 24, 32
