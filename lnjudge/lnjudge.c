@@ -25,8 +25,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* If die() is called after it, also because memory ran out, the function that it stands in returns that error.
- * The function ends with `return report_error(&caught.error, failure)` in any case. */
+/* Makes the entry point return the error of any later die(), including the one for memory that ran out. The entry point
+ * must end with `return report_error(&caught.error, failure)`. */
 #define CATCH(failure)                                                                             \
     die_catcher caught = {0};                                                                      \
     die_caught_by = &caught;                                                                       \
@@ -57,7 +57,7 @@ static __attribute__((constructor)) void catch_memory(void)
     out_of_memory = die_of_memory;
 }
 
-/* liblnjudge makes rows of input families alone; nobody asks it for those of a file. */
+/* Replaces the function of the inputs layer: liblnjudge only generates rows of input families and reads no files. */
 void input_rows_of_file(const char *path, ln_type type, size_t first, size_t count, size_t hidden,
                         void *x)
 {
@@ -74,7 +74,7 @@ lnjudge_status lnjudge_convention(const char *text, ln_convention *made, lnjudge
     return report_error(&caught.error, failure);
 }
 
-/* Whether it says nothing but the levels of its operation's fields, and an eps. */
+/* Returns whether all fields are valid and those of the other operation are 0. */
 static bool is_convention(const ln_convention *convention)
 {
     const unsigned kind = convention->operation;
@@ -238,9 +238,9 @@ static void fill_case(const judge_block *block, const case_verdict *verdict,
     memcpy(made->ulp_histogram, metrics->ulp_histogram, sizeof made->ulp_histogram);
 }
 
-/* ---- a row kept ---- */
+/* ---- copies of rows ---- */
 
-/* A copy of one row of a tensor, or of a parameter; NULL if there is no such tensor. */
+/* Returns a copy of one row of a tensor, or of a parameter; NULL if there is no such tensor. */
 static void *copy_of(const void *from, size_t row, size_t bytes)
 {
     return from ? allocate_copy((const char *)from + row * bytes, bytes) : NULL;
@@ -299,7 +299,7 @@ lnjudge_status lnjudge_output_judge(const ln_problem *given, const ln_tensors *t
     lnjudge_case *made = allocate_zeroed(1, sizeof *made);
     const size_t bytes = problem.hidden * dtype_size(problem.storage);
     const size_t stride = problem.y_stride * dtype_size(problem.storage);
-    char *y = allocate(problem.rows * bytes); /* its rows, dense */
+    char *y = allocate(problem.rows * bytes); /* the rows of y, dense */
     for (size_t row = 0; row < problem.rows; row++)
         memcpy(y + row * bytes, (const char *)tensors->y + row * stride, bytes);
     const operation_call call = call_of(&problem, tensors);
@@ -318,7 +318,7 @@ lnjudge_status lnjudge_output_judge(const ln_problem *given, const ln_tensors *t
 
 /* ---- tolerances ---- */
 
-/* The atol that two outputs of a row need, which are off by so many row ULP in opposite directions. */
+/* Returns the atol for two outputs of a row whose errors are row_ulp each, in opposite directions. */
 static double atol_of(const judge_block *block, size_t row, double row_ulp, double rtol)
 {
     metrics_row judged = judge_metrics_row(block, row);
@@ -362,9 +362,8 @@ static void find_mistakes(row_judge *judge, const judge_block *block, lnjudge_to
     }
 }
 
-/* For two correct implementations a and b, |a - b| <= atol + rtol |b| for all elements, as in allclose(), where the
- * error of each is at most that of any order of its sums. rtol is for the last rounding of both, 2 u of the
- * storage type. */
+/* For two correct implementations a and b, whose errors are within those of any order of summation, |a - b| <= atol +
+ * rtol |b| for all elements, as in allclose(). rtol is 2 u of the storage type, for the last rounding of both. */
 lnjudge_status lnjudge_tolerance_find(const ln_problem *given, const ln_tensors *tensors,
                                       lnjudge_tolerance *found, lnjudge_error *failure)
 {
@@ -376,7 +375,7 @@ lnjudge_status lnjudge_tolerance_find(const ln_problem *given, const ln_tensors 
     row_judge *judge = judge_create(NULL, &no_limit);
     judge_block_from(judge, &block, &call);
     const judged_kind kind = judged_kind_unknown(&block);
-    /* Sums of 16 bits, as the worst of the textbook ways has them. */
+    /* The first mistake is sums in 16 bits, with the error of the worst textbook algorithm. */
     const ln_type sums = problem.storage == LN_F16 ? LN_F16 : LN_BF16;
     const double rtol = 2 * unit_roundoff(problem.storage);
     *found = (lnjudge_tolerance){.rtol = rtol, .count = 1};
@@ -405,19 +404,19 @@ lnjudge_status lnjudge_tolerance_find(const ln_problem *given, const ln_tensors 
 
 enum {
     FAMILY_ROWS = 18,
-    FAMILY_ELEMENTS = 18 * 768, /* longer rows: fewer */
-    LEAST_ROWS = 9,             /* the kappas of `offset` */
+    FAMILY_ELEMENTS = 18 * 768, /* there are fewer rows if they are longer */
+    LEAST_ROWS = 9,             /* one for each kappa of the family `offset` */
     FAMILIES_MOST = 64,
     USUAL_HIDDEN = 768,
-    /* Rows up to it are held to the limit of the question: a mean rounded to the row's type moves their results by
-     * 2 row ULP at most. */
+    /* The question's limit applies to rows with at most this kappa, whose results change by at most 2 row ULP if the
+     * mean is rounded to the row's type. */
     PLAIN_KAPPA = 2,
     MOST_SIZES = 1 << 16,
     ALIGNMENT = 64,
     ALL_TRAITS = LNJUDGE_DENSE | LNJUDGE_NOT_IN_PLACE | LNJUDGE_NO_RESIDUAL | LNJUDGE_THESE_SIZES,
 };
 
-/* A judgement under way. */
+/* The state of a judgement. */
 typedef struct kernel_session {
     kernel_runner runner; /* the first member: ask_in_process() and reserve() get its address */
     size_t runner_bytes;
@@ -425,21 +424,21 @@ typedef struct kernel_session {
     row_judge *judge;
     kernel_entry kernel;
     combination_set *combinations;
-    arena memory; /* of the combinations and the sizes */
+    arena memory; /* holds the combinations and the sizes */
     covering_run covering;
     const char *families[FAMILIES_MOST];
     size_t family_count;
-    size_t count, done; /* steps: of each size each family, then each problem */
-    judge_block block;  /* of the step */
+    size_t count, done; /* steps: each family at each size, then each problem */
+    judge_block block;  /* of the current step */
     lnjudge_report report;
 } kernel_session;
 
 /* ---- the runner (judge/runner.h) ----
  *
- * The conformance tests send it the messages that they send to lnbench's worker, and the answers are made here.
- * Each tensor lies between two pages that hold a known pattern (worker/child/buffers.h), as do the gaps of strided
- * rows, and inputs are compared with what they were. A function that writes further away, or never returns, is not
- * caught: that needs another process. */
+ * It answers the messages of the conformance tests, which are those for lnbench's worker, in this process. Each tensor
+ * is placed between two pages with a known pattern (worker/child/buffers.h), the gaps of strided rows have one too, and
+ * inputs are compared with copies. Only a separate process can detect a kernel that writes farther away or never
+ * returns. */
 
 __attribute__((format(printf, 3, 4))) static bool blame(worker_reply *reply, verdict_kind verdict,
                                                         const char *format, ...)
@@ -453,8 +452,8 @@ __attribute__((format(printf, 3, 4))) static bool blame(worker_reply *reply, ver
     return false;
 }
 
-/* Each tensor begins as many bytes beyond a multiple of ALIGNMENT as the message says. The sum has a place of its own
- * if y takes the place of the residual. */
+/* Returns a message whose tensors are between two pages and begin as many bytes after a multiple of ALIGNMENT as
+ * requested. The sum gets its own memory if it would share that of the residual. */
 static work_order placed_order(const work_order *order)
 {
     const operation *what = operations[order->operation];
@@ -472,7 +471,7 @@ static work_order placed_order(const work_order *order)
     return placed;
 }
 
-/* Whether an input still holds the rows of the message from `first` on. */
+/* Returns whether an input still holds the rows of the message from `first` on. */
 static bool input_is_whole(const call_tensors *of, size_t i, size_t first, worker_reply *reply)
 {
     const guarded *buffer = &of->buffers[i];
@@ -536,7 +535,7 @@ static bool ask_in_process(kernel_runner *runner, const work_order *order, doubl
     size_t again = order->again ? order->again : 2 * (order->layout.calls != CALLS_ONCE);
     (void)deadline_seconds;
     *reply = (worker_reply){.kind = REPLY_DONE};
-    if (order->kind == ORDER_SUPPORTS) /* a function says so in a call, and takes one convention */
+    if (order->kind == ORDER_SUPPORTS) /* a function has no supports(), and only one convention */
         return blame(reply, VERDICT_UNSUPPORTED, "it takes one convention");
     bool takes = !(question->traits & LNJUDGE_THESE_SIZES);
     for (size_t i = 0; i < question->hidden_count; i++)
@@ -567,9 +566,9 @@ static void reserve(kernel_runner *runner, size_t bytes)
     }
 }
 
-/* ---- what was found ---- */
+/* ---- the report ---- */
 
-/* Whether a judgement is worse than the case has so far, by its verdict or its error. */
+/* Returns whether a judgement is worse than the one that the case holds, by its verdict or its error. */
 static bool is_worse(const lnjudge_case *held, const case_verdict *verdict, double row_ulp)
 {
     verdict_kind kind;
@@ -581,14 +580,14 @@ static bool is_worse(const lnjudge_case *held, const case_verdict *verdict, doub
     return row_ulp > lnjudge_metric(held, "row_ulp_max");
 }
 
-/* `words` describes the problem ("4x257, rows far from zero"); it is empty if the block's shape is enough. */
+/* Adds a judgement to the report. words: the problem ("4x257, rows far from zero"), or "" if the shape is enough. */
 static void note_verdict(kernel_session *session, const char *input, const char *words,
                          const case_judgement *judgement)
 {
     const case_verdict *verdict = &judgement->verdict;
     const judge_block *block = &session->block;
     const char *check = *input ? "rows" : check_names[CHECK_COMBINATIONS];
-    /* The last case, if it is of this check, input and size, else a new one. */
+    /* The judgement belongs to the last case if that has the same check, input and size. */
     lnjudge_report *report = &session->report;
     lnjudge_case *into = report->count ? &report->cases[report->count - 1] : NULL;
     if (!into || strcmp(into->check, check) != 0 || strcmp(into->input, input) != 0 ||
@@ -610,8 +609,8 @@ static void note_verdict(kernel_session *session, const char *input, const char 
         keep_row(block, judgement->metrics.worst_row, session->judge->computed, &into->worst);
 }
 
-/* Applies the limit of the question to rows that have a limit of the judge, a small kappa, and at most the sizes of the
- * question. */
+/* Applies the question's limit to rows for which the judge has a limit, with a small kappa and no more than the largest
+ * size of the question. */
 static void hold_to_limit(kernel_session *session, case_judgement *judgement)
 {
     const judge_block *block = &session->block;
@@ -663,7 +662,7 @@ static void run_family(kernel_session *session, const char *input, size_t hidden
         judge_family(session, input, 2 * hidden, &judgement);
 }
 
-/* Runs a problem of the covering array; after the last one it adds what all of them show together. */
+/* Runs a problem of the covering array. After the last one it adds the findings of all problems together. */
 static void run_problem(kernel_session *session, size_t index)
 {
     combination asked = combinations_at(session->combinations, index);
@@ -673,7 +672,7 @@ static void run_problem(kernel_session *session, size_t index)
     combination_block(session->judge, &asked, session->question.storage, session->question.param,
                       &session->block);
     covering_run_ask(&session->covering, &asked, &session->block, &judgement);
-    /* Its words leave out the factors that this process does not vary. */
+    /* The description omits the factors that this process does not vary. */
     combination shown = asked;
     for (size_t f = 0; f < shown.table->count; f++) {
         factor_kind kind = shown.table->factors[f].kind;
@@ -748,7 +747,7 @@ static void begin(const lnjudge_question *given, kernel_session *session)
     session->count = session->family_count * question->hidden_count;
     const bool these = question->traits & LNJUDGE_THESE_SIZES;
     if (question->entry == 0 || question->entry > session->count) {
-        /* Under the convention of the question alone. */
+        /* All problems have the convention of the question. */
         session->combinations = combinations_make(
             &session->memory,
             &(combinations_request){.plain = question->convention,
@@ -770,7 +769,7 @@ static void begin(const lnjudge_question *given, kernel_session *session)
     }
 }
 
-/* Whether the caller wants the next step. */
+/* Returns whether there is a next step and the caller wants it. */
 static bool wants_step(kernel_session *session, double max_row_ulp)
 {
     lnjudge_question *question = &session->question;
@@ -782,14 +781,14 @@ static bool wants_step(kernel_session *session, double max_row_ulp)
         return true;
     for (size_t i = 0; i < session->report.count; i++)
         failed |= !session->report.cases[i].passed;
-    die_catcher *kept = die_caught_by; /* it may call this library */
+    die_catcher *kept = die_caught_by; /* before_step may call this library */
     int end = question->before_step(question->user, session->done + 1, session->count, failed,
                                     &question->max_row_ulp);
     die_caught_by = kept;
     return end == 0;
 }
 
-/* A size of the question that the kernel does not support was not judged, so the report does not pass. */
+/* Fails the cases of a size of the question at which the kernel supported no input family. */
 static void refuse_unsupported(lnjudge_report *report, size_t hidden)
 {
     const char *declined = verdict_word(VERDICT_UNSUPPORTED);
@@ -809,7 +808,7 @@ static void refuse_unsupported(lnjudge_report *report, size_t hidden)
     }
 }
 
-/* Chooses the worst case of the steps that ran, and adds what all of them show. */
+/* Sets the worst case and `passed` from the steps that ran, and adds the mistake that explains all failures. */
 static void conclude(kernel_session *session)
 {
     char why[ROW_FAULT_LENGTH];
@@ -880,7 +879,7 @@ lnjudge_status lnjudge_kernel_judge(const lnjudge_question *question, lnjudge_re
 
 /* ---- is an input written to during a call? ----
  *
- * The pages are made read-only, a first write to them raises SIGSEGV, and the handler notes the place and makes them
+ * The pages are made read-only. The first write to them raises SIGSEGV; the handler notes its address and makes them
  * writable. */
 
 static struct watch {
@@ -896,7 +895,7 @@ static void on_fault(int number, siginfo_t *about, void *context)
     (void)context;
     if (at < watch.first || at >= watch.last ||
         mprotect(watch.first, (size_t)(watch.last - watch.first), PROT_READ | PROT_WRITE) != 0)
-        sigaction(number, &watch.before, NULL); /* the access comes again, and is its affair */
+        sigaction(number, &watch.before, NULL); /* handles the access when it is repeated */
     else if (!atomic_load(&watch.written))
         atomic_store(&watch.written, at);
 }

@@ -1,4 +1,4 @@
-/* A LayerNorm to test: torch's, in f32, as one writes it. */
+/* A LayerNorm to test: a simple implementation of torch's convention in f32. */
 #include <layernorm.h>
 #include <math.h>
 

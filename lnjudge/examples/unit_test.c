@@ -1,4 +1,4 @@
-/* A unit test of a LayerNorm in C: exits with 0 where it is right. */
+/* A unit test of a LayerNorm in C. It exits with 0 if the LayerNorm passes. */
 #include "toy.h"
 #include <lnjudge.h>
 #include <stdio.h>

@@ -11,17 +11,15 @@
  *         printf("%s\n", report.passed ? "pass" : report.cases[report.worst].detail);
  *     lnjudge_report_free(&report);
  *
- * Problems and tensors are those of layernorm.h: types, strides (0: hidden) and conventions mean the
- * same. A convention of RMSNorm (lnjudge_convention("llama", ...)) is an ln_convention whose operation is
- * LN_OPERATION_RMSNORM; its weight is `gamma`, and 1 / root is `rstd` (rmsnorm.h). docs/lab/reference.md says what
- * is computed and how its rounding is certified, docs/conformance.md how far a kernel may be off.
+ * Problems and tensors are those of layernorm.h: types, strides (0: hidden) and conventions mean the same. A convention
+ * of RMSNorm (lnjudge_convention("llama", ...)) is an ln_convention whose operation is LN_OPERATION_RMSNORM; its weight
+ * is `gamma`, and 1 / root is `rstd` (rmsnorm.h). docs/lab/reference.md explains the certified reference, and
+ * docs/conformance.md the allowed errors of a kernel.
  *
- * No state is shared: every function may be called from several threads at once, on different
- * objects. No function prints or exits; only lnjudge_watch() handles a signal. A function that fails
- * returns a status other than LNJUDGE_OK, leaves nothing to free, and writes a sentence to `error`
- * (which may be NULL). A required pointer that is NULL, and an unknown value of an enum, are such
- * failures.
- */
+ * No state is shared: every function may be called from several threads at once, on different objects. No function
+ * prints or exits; only lnjudge_watch() handles a signal. A function that fails returns a status other than LNJUDGE_OK,
+ * leaves nothing to free, and writes a sentence to `error` (which may be NULL). A required pointer that is NULL, and an
+ * unknown value of an enum, are such failures. */
 #ifndef LNJUDGE_H
 #define LNJUDGE_H
 
@@ -33,8 +31,8 @@ extern "C" {
 
 typedef enum lnjudge_status {
     LNJUDGE_OK = 0,
-    LNJUDGE_ERROR_ARGUMENT = 1, /* the message says which, and what is allowed */
-    LNJUDGE_ERROR_MEMORY = 2,   /* no memory, or no memory file */
+    LNJUDGE_ERROR_ARGUMENT = 1, /* the message names the argument and the allowed values */
+    LNJUDGE_ERROR_MEMORY = 2,   /* memory ran out, or no memory file could be made */
     LNJUDGE_STOPPED = 3,        /* *stop is not 0 */
 } lnjudge_status;
 
@@ -50,7 +48,7 @@ LN_API lnjudge_status lnjudge_convention(const char *text, ln_convention *made,
                                          lnjudge_error *error);
 
 enum { LNJUDGE_LABEL = 128 };
-/* The name of the preset that is equal, else the list; "no convention" for NULL and for invalid fields. Returns
+/* Writes the name of the equal preset, or else the list; "no convention" for NULL and for invalid fields. Returns
  * `label`. */
 LN_API const char *lnjudge_convention_label(const ln_convention *convention,
                                             char label[LNJUDGE_LABEL]);
@@ -59,15 +57,15 @@ LN_API const char *lnjudge_convention_label(const ln_convention *convention,
 
 /* Computes the exact answers of a problem, each rounded once, to nearest even. Reads x, residual,
  * gamma and beta of `tensors`, and writes y (of the storage type), mean and rstd (here always
- * doubles). exact: y rounded to double, rows x hidden, dense. Outputs that are NULL are left out. */
+ * doubles). exact: y rounded to double, rows x hidden, dense. Outputs that are NULL are skipped. */
 LN_API lnjudge_status lnjudge_reference(const ln_problem *problem, const ln_tensors *tensors,
                                         double *exact, lnjudge_error *error);
 
 /* ---- judgements ---- */
 
-/* Figures have the names that `lnbench eval --format json` gives them; NaN where undefined. */
+/* Returns the name of a metric, which is that of `lnbench eval --format json`; NULL from LNJUDGE_METRICS on. */
 enum { LNJUDGE_METRICS = 24, LNJUDGE_BINS = 32 };
-LN_API const char *lnjudge_metric_name(size_t index); /* NULL from LNJUDGE_METRICS on */
+LN_API const char *lnjudge_metric_name(size_t index);
 
 /* One row of the kernel's input and output; hidden elements each, of the problem's types. residual,
  * gamma and beta are NULL if the problem has none. */
@@ -77,23 +75,23 @@ typedef struct lnjudge_row {
     double *exact;
 } lnjudge_row;
 
-/* The result of one check. */
+/* The result of one check. A check of a kernel may take several steps (lnjudge_before_step). */
 typedef struct lnjudge_case {
     char check[16]; /* "rows" (of an input family), or "combinations" (the covering array) */
     char input[32]; /* an input family; "given"; "" for checks with rows of several families */
     char convention[LNJUDGE_LABEL];
-    size_t entry;        /* its step, from 1 on, for lnjudge_question.entry */
+    size_t entry;        /* the number of its worst step, to repeat it by lnjudge_question.entry */
     size_t rows, hidden; /* of the worst block */
     int passed;
     char verdict[16]; /* "pass", "type-limited", "fail", "unsupported", "missing"; "": not judged */
-    char reason[24];  /* of type-limited and fail: "inaccurate", "wrong-class", ... */
-    char detail[512]; /* where and why; may be "" */
+    char reason[24];  /* for type-limited and fail: "inaccurate", "wrong-class", ... */
+    char detail[512]; /* a description of the failure; may be "" */
     double metrics[LNJUDGE_METRICS];      /* of the block with the largest row_ulp_max */
     uint64_t ulp_histogram[LNJUDGE_BINS]; /* elements with errors below 2^-6 ULP, 2^-5, ... */
     lnjudge_row worst;                    /* x is NULL if there is no output */
 } lnjudge_case;
 
-/* The metric of this name; NaN if there is none of this name. */
+/* Returns the metric of this name; NaN if it is undefined or has another name. */
 LN_API double lnjudge_metric(const lnjudge_case *judged, const char *name);
 
 typedef struct lnjudge_report {
@@ -102,12 +100,12 @@ typedef struct lnjudge_report {
     /* The first case that did not pass; if all passed, that with the largest row_ulp_max that is not type-limited. */
     size_t worst;
     int passed;            /* every case passed, and every size of the question was judged */
-    const char *not_asked; /* of a kernel: the tests that only `lnbench run` makes; else NULL */
+    const char *not_asked; /* for a kernel: the tests that only `lnbench run` makes; else NULL */
 } lnjudge_report;
 
 LN_API void lnjudge_report_free(lnjudge_report *report);
 
-/* Judges tensors->y, which another program computed, as one case. max_row_ulp: a limit of your own; 0: none. */
+/* Judges tensors->y, which another program computed, as one case. max_row_ulp: an additional limit; 0: none. */
 LN_API lnjudge_status lnjudge_output_judge(const ln_problem *problem, const ln_tensors *tensors,
                                            double max_row_ulp, lnjudge_report *report,
                                            lnjudge_error *error);
@@ -120,15 +118,16 @@ LN_API lnjudge_status lnjudge_output_judge(const ln_problem *problem, const ln_t
 typedef int (*lnjudge_kernel)(void *user, const ln_problem *problem, const ln_tensors *tensors);
 
 enum lnjudge_trait {
-    LNJUDGE_DENSE = 1,        /* supports dense rows only */
+    LNJUDGE_DENSE = 1,        /* supports only dense rows */
     LNJUDGE_NOT_IN_PLACE = 2, /* y must not be x */
     LNJUDGE_NO_RESIDUAL = 4,
-    LNJUDGE_THESE_SIZES = 8, /* supports the sizes of `hidden` only */
+    LNJUDGE_THESE_SIZES = 8, /* supports only the sizes of `hidden` */
 };
 
-/* Called before each step, which takes some milliseconds besides the kernel's own time. `step` counts from 1 to
- * `steps`; `failed`: a check so far did not pass. It may change *max_row_ulp for the step. Returns 0 to go on; anything
- * else ends the judgement, and the report then has the results so far. */
+/* A function that is called before each step. A step is one input family at one hidden size, or one problem of the
+ * covering array, and takes some milliseconds besides the kernel's own time; `step` counts from 1 to `steps`. failed: a
+ * check so far did not pass. The function may change *max_row_ulp for the step. It returns 0 to continue; anything else
+ * ends the judgement, and the report then has the results so far. */
 typedef int (*lnjudge_before_step)(void *user, size_t step, size_t steps, int failed,
                                    double *max_row_ulp);
 
@@ -140,24 +139,24 @@ typedef struct lnjudge_question {
     ln_convention convention;
     ln_type storage, param, accumulator;
     unsigned traits;
-    const size_t *hidden; /* sizes that every input family is judged at */
+    const size_t *hidden; /* the sizes at which every input family is judged */
     size_t hidden_count;
     uint64_t seed;
     double max_row_ulp; /* limit for rows with kappa up to 2 that are no longer than these sizes */
     const volatile int *stop; /* or NULL; once *stop is not 0, the step ends with LNJUDGE_STOPPED */
-    size_t entry;             /* 0: every step; else only this one, from 1 on */
+    size_t entry;             /* 0: run all steps; else only the step of this number, from 1 on */
     lnjudge_before_step before_step; /* or NULL */
 } lnjudge_question;
 
-/* Makes all checks, which takes seconds. The kernel runs in this process, so that a kernel that writes far beyond its
- * tensors, or never returns, ends or blocks the caller too (lnbench runs kernels in processes of their own). */
+/* Judges a kernel, which takes seconds. The kernel runs in this process: if it writes far beyond its tensors or never
+ * returns, the caller crashes or hangs too (lnbench runs kernels in processes of their own). */
 LN_API lnjudge_status lnjudge_kernel_judge(const lnjudge_question *question, lnjudge_report *report,
                                            lnjudge_error *error);
 
 /* ---- is an input written to during a call? ---- */
 
-/* Makes whole pages read-only until the first write to them, whose address lnjudge_watched() returns. 0: the pages
- * cannot be protected, or this process has a watch already. During a watch lnjudge handles SIGSEGV. */
+/* Makes whole pages read-only until the first write to them, whose address lnjudge_watched() returns. Returns 1, or 0
+ * if the pages cannot be protected or this process has a watch already. During a watch lnjudge handles SIGSEGV. */
 LN_API int lnjudge_watch(void *pages, size_t bytes);
 /* Ends the watch. Returns the address of the first write; NULL: there was none. */
 LN_API void *lnjudge_watched(void);
@@ -169,18 +168,17 @@ enum { LNJUDGE_EXACT = -1, LNJUDGE_AXES = 8, LNJUDGE_WORDS = 256 };
 typedef struct lnjudge_box {
     size_t dimensions, shape[LNJUDGE_AXES]; /* of x, y and the residual */
     const double *x, *residual, *y;         /* residual may be NULL */
-    const double *gamma, *beta;             /* or NULL; `parameters` elements each: 1, as many
-                                               as an axis has, or as the last axes have */
-    size_t parameters;
-    ln_type x_type, y_type, param; /* in which the tensors were stored */
-    int digits, x_digits;          /* decimals with which y and x were printed, or LNJUDGE_EXACT */
+    const double *gamma, *beta;             /* or NULL; `parameters` elements each */
+    size_t parameters;                      /* 1, or the elements of one axis or the last axes */
+    ln_type x_type, y_type, param;          /* the types in which the tensors were stored */
+    int digits, x_digits; /* decimals with which y and x were printed, or LNJUDGE_EXACT */
 } lnjudge_box;
 
 typedef struct lnjudge_candidate {
     int is_convention;         /* 0: it is no normalisation; see `words` */
-    ln_convention convention;  /* its eps is a usual or short one from eps_low to eps_high */
+    ln_convention convention;  /* its eps is a usual or short number from eps_low to eps_high */
     double eps_low, eps_high;  /* every eps between them explains y */
-    char words[LNJUDGE_WORDS]; /* its label, and what a convention cannot say */
+    char words[LNJUDGE_WORDS]; /* its label, and properties that are no part of a convention */
     char also[LNJUDGE_WORDS];  /* other presets that fit: "= te; in f32 also llama"; or "" */
 } lnjudge_candidate;
 
@@ -194,11 +192,13 @@ typedef struct lnjudge_fingerprint {
     lnjudge_answer answer;
     size_t count; /* candidates that explain y, the likeliest first */
     lnjudge_candidate *candidates;
-    size_t tried, rows, rows_told; /* candidates, rows, and rows that exclude candidates */
-    float probe; /* a row that alternates between +probe and -probe tells most; 0: no row does */
-    size_t pairs, pairs_left;
+    size_t tried, rows; /* the candidates that were tried, and the rows of the last axis */
+    size_t rows_told;   /* the rows with enough correct digits to exclude candidates */
+    float probe; /* a row alternating between +probe and -probe excludes most candidates; 0: none */
+    size_t pairs, pairs_left; /* pairs of remaining candidates; those that the probe leaves */
 } lnjudge_fingerprint;
 
+/* Finds the functions that may have computed y from x. */
 LN_API lnjudge_status lnjudge_fingerprint_make(const lnjudge_box *box, lnjudge_fingerprint *made,
                                                lnjudge_error *error);
 LN_API void lnjudge_fingerprint_free(lnjudge_fingerprint *made);
@@ -210,20 +210,20 @@ enum { LNJUDGE_MISTAKES = 9 };
 typedef struct lnjudge_tolerance {
     double rtol;
     double certain; /* the atol that always suffices for two correct outputs */
-    double likely;  /* suffices for all rows but 1 in 1e9 */
+    double likely;  /* the atol that suffices for all but 1 of 1e9 rows */
     double usual;   /* about the atol between textbook implementations */
-    size_t count;   /* mistakes (another convention, short sums) and the atol that each needs */
+    size_t count;   /* mistakes (another convention, sums in 16 bits) and the atol of each */
     struct {
         char words[LNJUDGE_LABEL + 20];
         double atol;
     } mistakes[LNJUDGE_MISTAKES];
 } lnjudge_tolerance;
 
-/* For the rows of the problem: tensors->x and, if the convention has them, gamma and beta. */
+/* Finds tolerances for the rows of the problem: tensors->x and, if the convention has them, gamma and beta. */
 LN_API lnjudge_status lnjudge_tolerance_find(const ln_problem *problem, const ln_tensors *tensors,
                                              lnjudge_tolerance *found, lnjudge_error *error);
 
-/* The version of the library, "MAJOR.MINOR.PATCH". */
+/* Returns the version of the library, "MAJOR.MINOR.PATCH". */
 LN_API const char *lnjudge_version(void);
 
 #ifdef __cplusplus

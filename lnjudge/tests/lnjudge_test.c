@@ -1,4 +1,4 @@
-/* liblnjudge as its users call it: arguments, answers, planted faults and threads. */
+/* Tests liblnjudge as its users call it: arguments, answers, planted faults and threads. */
 #include "../../kernels/tests/test_list.h"
 #include "../../harness/hayai-c/tests/comma_locale.h"
 #include <lnjudge.h>
@@ -8,20 +8,20 @@
 #include <stdbool.h>
 #include <sys/mman.h>
 
-/* ---- a kernel, and what may be wrong with it ---- */
+/* ---- a kernel with planted faults ---- */
 
 typedef enum toy_fault {
     FAULT_NONE,
     FAULT_DIVISOR, /* N - 1 */
-    FAULT_STRIDE,  /* takes rows as dense */
+    FAULT_STRIDE,  /* treats rows as dense */
     FAULT_INPUT,   /* writes to x */
-    FAULT_BEHIND,  /* writes one element behind y */
+    FAULT_BEHIND,  /* writes one element after the end of y */
     FAULT_GAP,     /* writes between the rows */
-    FAULT_BATCH,   /* leaves the last of 7 rows out */
-    FAULT_SELDOM,  /* one call in 500 */
+    FAULT_BATCH,   /* skips the last of 7 rows */
+    FAULT_SELDOM,  /* is wrong in one call of 500 */
     FAULT_FAILS,   /* returns 7 */
-    FAULT_LANE,    /* the last element of 16 is off by 8 ULP */
-    FAULT_SLIGHT,  /* all of them off by 2^-20 */
+    FAULT_LANE,    /* every 16th element has an error of 8 ULP */
+    FAULT_SLIGHT,  /* all elements have a relative error of 2^-20 */
     FAULT_UNSUPPORTED,
 } toy_fault;
 
@@ -90,14 +90,14 @@ static lnjudge_question question_of(toy *kernel)
     return made;
 }
 
-/* The first case that did not pass, in `found`. */
+/* Judges the kernel and returns whether it passes. *found: the worst case. */
 static bool passes(toy_fault fault, double max_row_ulp, lnjudge_case *found)
 {
     toy kernel = {fault, 0};
     lnjudge_question question = question_of(&kernel);
     lnjudge_report report;
     question.max_row_ulp = max_row_ulp;
-    question.hidden_count = fault == FAULT_DIVISOR ? 2 : 1; /* one does not tell why */
+    question.hidden_count = fault == FAULT_DIVISOR ? 2 : 1; /* one size does not show the mistake */
     assert_int_equal(lnjudge_kernel_judge(&question, &report, NULL), LNJUDGE_OK);
     assert_true(report.count > 20);
     *found = report.cases[report.worst];
@@ -135,7 +135,7 @@ TEST(finds_planted_faults)
     assert_false(passes(FAULT_LANE, 0, &found));
 }
 
-/* The problem of the covering array is held to no limit, since its rows are longer. */
+/* The limit does not apply to this problem of the covering array, since its rows are longer. */
 TEST(asks_one_entry)
 {
     toy kernel = {FAULT_SLIGHT, 0};
@@ -181,7 +181,7 @@ TEST(tells_what_does_not_run)
     for (size_t i = 0; i < report.count; i++)
         assert_string_equal(report.cases[i].verdict, "unsupported");
     lnjudge_report_free(&report);
-    /* Between two rows whose answers are made, too: no call of the kernel is needed. */
+    /* *stop also ends the computation of answers, before any call of the kernel. */
     const int stop = 1;
     kernel = (toy){FAULT_NONE, 0};
     question.stop = &stop;
@@ -239,7 +239,7 @@ static lnjudge_status ask(int accumulator, double limit, unsigned traits, size_t
     return lnjudge_kernel_judge(&question, &report, NULL);
 }
 
-/* Each argument of each function, as it cannot be meant. */
+/* Calls each function with an invalid value of each argument. */
 TEST(survives_bad_arguments)
 {
     float x[4] = {1, 2, 3, 4};
