@@ -58,7 +58,7 @@ static void go_back(size_t bytes)
     longjmp(without_memory, 1);
 }
 
-/* As a library would do it. */
+/* Catches the failure and continues, as a library would. */
 TEST(out_of_memory_may_return_to_the_caller)
 {
     arena memory = {0};

@@ -1,4 +1,4 @@
-/* No child process outlives its deadline or an interruption, and neither does anything that it started. */
+/* No child process, nor any of its own children, outlives its deadline or an interruption. */
 #include "base/program.h"
 #include "base/output.h"
 #include "scratch.h"
@@ -23,7 +23,7 @@ static pid_t start_shell(char *script)
     return child;
 }
 
-/* The numbers that it writes to the file, when it has. */
+/* Waits for the file and reads the two process numbers from it. */
 static void read_processes(const char *path, int *first, int *second)
 {
     FILE *file;
@@ -33,8 +33,8 @@ static void read_processes(const char *path, int *first, int *second)
     fclose(file);
 }
 
-/* What does not look whether it was interrupted ends all the same, and its children. The first test,
- * since a second signal ends a process at once. */
+/* A program that never checks interrupted() ends too, and its children. This is the first test, since a second signal
+ * ends a process at once. */
 TEST(one_signal_is_enough)
 {
     int ready[2], status;
@@ -53,7 +53,7 @@ TEST(one_signal_is_enough)
     kill(child, SIGTERM);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 130);
-    assert_int_equal(read(ready[0], &byte, 1), 0); /* nobody has it open any more */
+    assert_int_equal(read(ready[0], &byte, 1), 0); /* no process has it open */
     close(ready[0]);
 }
 
@@ -64,7 +64,7 @@ TEST_IN_SCRATCH(the_late_end_with_all_that_they_started)
     int member, orphan, status, kept_open[2];
     char byte;
     assert_int_equal(pipe(kept_open), 0);
-    /* One whose parent is there, and one whose parent is gone. */
+    /* One has a living parent, the other is an orphan. */
     snprintf(script, sizeof script,
              "sleep 1000 & m=$!; sh -c 'sleep 1000 & echo $! >\"%s.orphan\"';"
              "echo $m $(cat '%s.orphan') >'%s.part'; mv '%s.part' '%s'; wait",
@@ -75,14 +75,14 @@ TEST_IN_SCRATCH(the_late_end_with_all_that_they_started)
     assert_int_equal(kill(orphan, 0), 0);
     assert_int_equal(child_wait(child, 0.01, &status), CHILD_LATE);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-    assert_int_equal(read(kept_open[0], &byte, 1), 0); /* nobody has it open any more */
+    assert_int_equal(read(kept_open[0], &byte, 1), 0); /* no process has it open */
     close(kept_open[0]);
 }
 
 TEST(an_end_is_told)
 {
     int status;
-    signal(SIGCHLD, SIG_IGN); /* as whoever started lnbench may have left it */
+    signal(SIGCHLD, SIG_IGN); /* the program that started lnbench may have left it so */
     assert_int_equal(child_wait(start_shell("exit 3"), 60, &status), CHILD_ENDED);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 3);
 }
@@ -101,7 +101,7 @@ TEST(an_interruption_ends_the_wait)
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
 }
 
-/* nohup, and a shell's &. */
+/* As for nohup, and commands started with & by a shell. */
 TEST(what_was_ignored_stays_so)
 {
     int status;
@@ -152,7 +152,9 @@ TEST(a_temporary_folder_is_removed_by_a_signal)
             pause();
     }
     assert_true(read(ends[0], path, sizeof path - 1) > 0);
-    kill(child, SIGTERM); /* which ends it after 1.7 s */
+    kill(
+        child,
+        SIGTERM); /* Repeated, because a signal soon after that of an earlier test counts as the same. */
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 130);
     assert_int_equal(access(path, F_OK), -1);

@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Runs a function in a forked process that tidies up as lnbench does. Returns the exit code, and what it
- * printed on standard error. */
+/* Runs a function in a forked process that tidies up as lnbench does. Returns the exit code and the text on standard
+ * error. */
 static int run(void (*body)(void *), void *context, char *said, size_t size)
 {
     int ends[2], status;
@@ -77,7 +77,7 @@ static void sleep_long(void *context)
     execl("/bin/sleep", "sleep", "1000", (char *)NULL);
 }
 
-/* Its child has standard error too, so run() waits for its end. */
+/* The child of this process has standard error too, so run() waits until it ends. */
 static void die_with_folder(void *context)
 {
     const char *path = scratch_path(context, "told");

@@ -1,4 +1,4 @@
-/* A file appears when it is whole, and nothing is left of one that is not. */
+/* A file appears only when it is complete; an unfinished one leaves nothing. */
 #include "base/program.h"
 #include "scratch.h"
 #include <dirent.h>

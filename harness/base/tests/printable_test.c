@@ -1,4 +1,4 @@
-/* Text from outside is cleaned before it is printed: it holds nothing that a terminal obeys. */
+/* Text from outside is cleaned before it is printed: it contains no control sequences of a terminal. */
 #include "base/text.h"
 #include "base/output.h"
 #include "test.h"
@@ -57,7 +57,7 @@ TEST(each_form_has_its_own_orders)
     }
 }
 
-/* The format is ours, and what it takes in is not, but where it says so. */
+/* The format is trusted and its values are cleaned, except those of "%-s". */
 TEST(a_format_cleans_what_it_takes)
 {
     text_buffer out = {0};
@@ -67,7 +67,7 @@ TEST(a_format_cleans_what_it_takes)
     text_free(&out);
 }
 
-/* 20 s for the first fifth: 80 left; what comes then is slower: it is not known; then faster: it falls. */
+/* 20 s for the first fifth: 80 s left. If the rest is slower, the time is not known; if it is faster, it falls. */
 TEST(the_time_left_never_rises)
 {
     progress_bar progress = {.total = 100, .left = 1e9};

@@ -68,7 +68,7 @@ TEST(a_relation_has_every_form)
 
 TEST(a_heading_is_printable)
 {
-    const relation_column columns[] = {FOR_PEOPLE("a\033[31m\xc3")}; /* a letter is cut off */
+    const relation_column columns[] = {FOR_PEOPLE("a\033[31m\xc3")}; /* a cut character */
     relation *rows = relation_create(COLUMNS(columns));
     relation_row(rows, as_count(1));
     check_printed(rows, NULL, OUTPUT_TEXT, 0, "a [31m\n     1\n");
@@ -94,7 +94,7 @@ TEST(a_narrow_terminal_has_fewer_columns)
               "c?      no       wrong    1, x\n");
 }
 
-/* A cell holds nothing that a terminal obeys. */
+/* Cells contain no control sequences of a terminal. */
 TEST(cells_give_no_orders)
 {
     static const char *const cells[][3] = {{"=1+2", "=1+2", "=1+2"},

@@ -1,11 +1,11 @@
-/* The part of a run that measures speed, with kernels that fail only while they are timed. */
+/* The speed half of a run, with kernels that fail only while they are timed. */
 #include "scratch.h"
 #include "store/store.h"
 #include "run/session.h"
 #include "test.h"
 #include <math.h>
 
-/* A session in a database of its own, what was asked for, and what is stored of it. */
+/* A session in its own database, its request, and its stored cases. */
 typedef struct session_trial {
     plan_request request;
     kernel_list kernels;
@@ -13,7 +13,7 @@ typedef struct session_trial {
     stored_cases cases;
 } session_trial;
 
-/* What is to be timed; before it begins, the request may be changed. */
+/* Sets the request, which may be changed before the trial begins. */
 static void trial_of(session_trial *trial, const char *kernels, const char *shapes)
 {
     *trial = (struct session_trial){
@@ -46,7 +46,7 @@ static void run_speed(session_trial *trial)
     assert_true(session_speed(&trial->session));
 }
 
-/* What is stored by now. */
+/* Reads the cases that are stored so far. */
 static void read_cases(session_trial *trial)
 {
     stored_cases_free(&trial->cases);
@@ -86,8 +86,8 @@ static unsigned processes_of(const stored_case *stored)
     return count;
 }
 
-/* What a process measured before one of its kernels crashed is dropped: memory may have been damaged
- * by then. The others are timed to the end without it. */
+/* The measurements of a process in which a kernel crashed are dropped, because memory may have been damaged. The other
+ * kernels are timed to the end without it. */
 TEST_IN_SCRATCH(one_that_crashes_late_spoils_nothing)
 {
     session_trial trial;
@@ -104,7 +104,7 @@ TEST_IN_SCRATCH(one_that_crashes_late_spoils_nothing)
     assert_int_equal(processes_of(good), 1);
     assert_int_equal(good->repetition_count, 8);
 
-    /* Resumed, it stays out, with its verdict; the others get what they lack. */
+    /* After a resume the crashed kernel stays out, with its verdict, and the others get their missing repetitions. */
     trial.session.resumed = true;
     trial.session.plan.speed[0].processes = 2;
     run_speed(&trial);
@@ -116,8 +116,8 @@ TEST_IN_SCRATCH(one_that_crashes_late_spoils_nothing)
     trial_end(&trial);
 }
 
-/* A float upwards in some rows of the batch: rows that were never judged alone, but timed to the
- * end, and their errors are counted. */
+/* A kernel adds one ulp in some rows of the batch, which were never judged alone. They are timed to the end, and their
+ * errors count. */
 static void the_worst_error_is_over_all_that_was_timed(const stored_cases *cases)
 {
     const stored_case *plain = case_of(cases, "two_pass_f32_scalar");
@@ -131,7 +131,7 @@ static void the_worst_error_is_over_all_that_was_timed(const stored_cases *cases
     assert_true(case_of(cases, "special.position_wrong")->metrics.row_ulp_max > 1000);
 }
 
-/* Fine while they were judged: only timing shows it, and each is named alone. */
+/* Kernels that pass when they are judged and fail in timing are each named. */
 TEST_IN_SCRATCH(what_goes_wrong_while_timed_is_named)
 {
     static const struct {
@@ -171,8 +171,8 @@ TEST_IN_SCRATCH(what_goes_wrong_while_timed_is_named)
     trial_end(&trial);
 }
 
-/* The first process searches, the others are told, and give a call that is long by itself fewer
- * rounds: of 3 x 6 repetitions, 6 + 2 x 2 are left. */
+/* The first process searches for the number of calls; later ones get it, and fewer rounds if a single call is long: of
+ * 3 x 6 repetitions, 6 + 2 x 2 remain. */
 TEST_IN_SCRATCH(later_processes_are_told_how_many_calls_to_make)
 {
     enum { ROUNDS = 6, PROCESSES = 3, FEWER = 2 };
@@ -204,9 +204,8 @@ TEST_IN_SCRATCH(later_processes_are_told_how_many_calls_to_make)
     trial_end(&trial);
 }
 
-/* In place a call takes its input away: copies are put back, or the second call would normalise
- * what the first one left, and no output would be the judged one. The copies are of the same kind.
- */
+/* A call in place overwrites its input, so the input is restored; otherwise the second call would normalise the output
+ * of the first one, and no output would be the judged one. The copies run in place too. */
 TEST_IN_SCRATCH(what_is_timed_in_place_is_what_was_judged)
 {
     session_trial trial;
@@ -251,14 +250,14 @@ static void take_reals(void *into, const stored_table *part)
         ((double *)into)[i] = part->cells[i].real;
 }
 
-/* The largest |mean_error| and |rstd_error| of the rows of a kernel. */
+/* SQL: the largest |mean_error| and |rstd_error| of the rows of a kernel. */
 static const char statistics_sql[] =
     "SELECT max(abs(mean_error)), max(abs(rstd_error)) FROM cells JOIN cases ON cell = cells.id "
     "JOIN "
     "judged_rows ON case_id = cases.id WHERE run = ?1 AND kernel = ";
 
-/* The rows' own errors of mean and rstd against the case's, which the metrics count in ulp: an ulp
- * of f32 is 2^-24 to 2^-23 of a value; a row's RMS is at least its mean. */
+/* Compares the rows' errors of mean and rstd with the case's, which the metrics count in ulp: an ulp of f32 is 2^-24 to
+ * 2^-23 of a value; a row's RMS is at least its mean. */
 TEST_IN_SCRATCH(rows_keep_the_errors_of_their_statistics)
 {
     session_trial trial;
@@ -278,7 +277,7 @@ TEST_IN_SCRATCH(rows_keep_the_errors_of_their_statistics)
     assert_true(rstd > 0 && metrics->rstd_ulp_max >= rstd * 0x1p23 * (1 - 0x1p-40) &&
                 metrics->rstd_ulp_max <= rstd * 0x1p24 * (1 + 0x1p-40));
     assert_true(mean > 0 && mean <= metrics->mean_ulp_max * 0x1p-23);
-    /* As it gives them: in f64, not rounded to the type of the row. */
+    /* The kernel returns them in f64, not rounded to the type of the row. */
     snprintf(sql, sizeof sql, "%s'two_pass_two_rstd_f32_acc_f64_scalar'", statistics_sql);
     store_query(trial.session.store, sql, trial.session.run, 1, take_reals, worst);
     assert_true(worst[0] < 0x1p-30 && worst[1] < 0x1p-30);

@@ -1,11 +1,11 @@
 #!/bin/sh
-# lnbench compare, import and history from outside: made-up runs with known answers, bad files.
+# lnbench compare, import and history from the command line: made-up runs with known answers, invalid files.
 # usage: compare_test.sh BUILD_DIRECTORY
 # shellcheck disable=SC2086 # options in variables are lists of words
 # shellcheck disable=SC2034,SC2154 # expect.sh sets build, scratch and tests
 . "$(dirname "$0")/../../tests/expect.sh"
 
-# make NAME [KEY=VALUE...]: a made-up run as NAME.db (make_run.py).
+# make NAME [KEY=VALUE...]: makes a run as NAME.db (make_run.py).
 tab=$(printf '\t')
 mkfifo asked made
 python3 "$tests/make_run.py" "$build/bin" <asked >made &
@@ -15,7 +15,7 @@ make() {
     read -r answer <&4 || exit 1
 }
 
-# refused TEXT ARGUMENTS...: exit code 7 and one line.
+# refused TEXT ARGUMENTS...: expects exit code 7 and one line.
 refused() {
     text=$1
     shift
@@ -23,7 +23,7 @@ refused() {
     [ "$(wc -l <output)" -eq 1 ] || failed "lnbench $*: more than one line"
 }
 
-# has_noise DATABASE SHARE: the noise of the made-up machine, for compare.
+# has_noise DATABASE SHARE: stores the noise of the made-up machine, for compare.
 has_noise() {
     identity='unknown | made up | 49152 | 1048576 | 33554432 | 2 | unknown'
     "$build/bin/run_sql" "$1" "INSERT OR REPLACE INTO noise VALUES ('$identity', 'L2',
@@ -48,13 +48,13 @@ prints '1\.0[78][0-9]* \[' "the ratio is 1.08"
 expect 0 'faster' $compare base.db fast.db
 expect 1 'slower' $compare base.db slight.db
 expect 0 'same' $compare base.db slight.db --threshold 5%
-expect 0 'same' $compare base.db twice.db # the copy took as much longer
+expect 0 'same' $compare base.db twice.db # the copy became slower by the same factor
 expect 3 '1 process in a run' $compare base.db one.db
 expect 3 '4 processes in a run' $compare four.db base.db
 expect 1 'slower .*bits differ' compare --db none.db base.db slow.db
 prints 'decided by the interval and a rank test' "without a stored noise it says how it decides"
 has_noise a.db 0.06
-expect 0 'noise here exceeds' $compare base.db slight.db # never less than the floor
+expect 0 'noise here exceeds' $compare base.db slight.db # the noise is a lower limit of the threshold
 expect 1 'slower' $compare base.db slow.db
 has_noise a.db 0.2
 expect 0 'same' $compare base.db slow.db
@@ -97,7 +97,7 @@ expect 0 '^requested 3, compared 2, unsupported 1, missing 0$' $compare gone.db 
 expect 0 '^not compared: b (unsupported in base)$' $compare gone.db all.db
 make other kernels='k c'
 expect 4 'missing 1: b .*(only in base)' $compare gone.db other.db
-for named in rmsnorm layernorm; do # two covering arrays
+for named in rmsnorm layernorm; do # each has its own covering array
     cp base.db $named.db
     "$build/bin/run_sql" $named.db "UPDATE inputs SET name = 'combinations'; UPDATE runs SET origin = '$named';
         INSERT INTO facts VALUES (1, 999, 'conventions_named_of', '$named')"
@@ -181,7 +181,7 @@ refused 'No such file' $compare 1 ./nowhere.json
 echo "one run only, none"
 expect 0 'run 1' import base.db --db single.db
 expect 4 'no run before run 1 asked for the same' compare previous latest --db single.db
-make chosen started=2024-01-05T00:00:00Z command='lnbench choose' draw=3 # choose is no run
+make chosen started=2024-01-05T00:00:00Z command='lnbench choose' draw=3 # choose makes no run for compare
 make another started=2024-01-04T00:00:00Z kernels=d
 make earlier started=2023-12-01T00:00:00Z draw=4
 make elsewhere started=2024-01-02T00:00:00Z draw=5 cpu=other
@@ -206,7 +206,7 @@ bad() {
     refused "bad.db.*$1" compare bad.db base.db --db a.db
     refused "bad.db.*$1" import bad.db --db a.db
 }
-# alter SQL...: base.db as bad.db, changed without its checks.
+# alter SQL...: copies base.db to bad.db and changes it, without its checks.
 alter() {
     cp base.db bad.db
     python3 -c 'import sqlite3, sys
@@ -229,7 +229,7 @@ alter "UPDATE runs SET origin = 'o'" "UPDATE judgements SET verdict = 'splendid'
 refused "bad.db.*"'CHECK constraint failed' import bad.db --db a.db
 alter "UPDATE runs SET origin = 'o'" "UPDATE cases SET cell = 99 WHERE id = 1"
 refused "bad.db.*"'has records without a run' import bad.db --db a.db
-last=9223372036854775807 # the largest that there is: numbers of the next import would be larger
+last=9223372036854775807 # the largest number, which the next import would exceed
 alter "UPDATE runs SET origin = 'o'" "UPDATE cells SET id = $last WHERE id = 1" "UPDATE cases SET cell = $last WHERE cell = 1"
 refused "bad.db: its runs cannot be imported" import bad.db --db a.db
 "$build/bin/run_sql" a.db 'SELECT count(*) FROM runs' >before
@@ -249,7 +249,7 @@ for file in again.db again.db.xz; do
     expect 0 'there already' import $file --db b.db
     expect 0 'same' compare --db b.db $file 1
 done
-# A program that writes to the file voids its hash.
+# A program that writes to the file makes its hash invalid.
 expect 0 'run 2,' import base.db --db again.db
 expect 0 'runs 1 to 2' import again.db --db c.db
 
@@ -263,7 +263,7 @@ for i in $(seq -w 0 23); do
     make "h$i" draw=$((100 + n)) cpu="$machine" slow=$slow commit="$(printf %040x "$n")" \
         started="2024-02-$(printf %02d $((n + 1)))T00:00:00Z" ulp=$ulp class=$class
 done
-# The latest first: the order is that of time.
+# The latest is imported first, but the order is by time.
 for file in $(printf '%s\n' h??.db | sort -r); do
     expect 0 . import "$file" --db h.db
 done

@@ -1,4 +1,4 @@
-/* The statistics of duet are checked on made-up data with known answers, and so are the verdicts that follow from them. */
+/* Checks the statistics of duet, and the verdicts that follow from them, on made-up data with known answers. */
 #include "show/duet.h"
 #include "test.h"
 #include <math.h>
@@ -19,7 +19,7 @@ static interval_estimate estimate_of(const made_up *sample, resample_kind resamp
     return bootstrap_median(&grouped, resampling, confidence, seed);
 }
 
-/* P(X >= least) for X of Bin(n, p). */
+/* Returns P(X >= least) for X of Bin(n, p). */
 static double binomial_tail(int n, double p, int least)
 {
     double sum = 0;
@@ -29,10 +29,9 @@ static double binomial_tail(int n, double p, int least)
     return sum;
 }
 
-/* One value a group: the bootstrap median of n is at most the k-th smallest with the probability
- * that more than half of n draws fall on the first k (Efron, 1979), so that the ends of the
- * interval are order statistics that can be computed. Only ends that 2000 draws cannot miss by
- * chance are asked for. */
+/* With one value per group, the bootstrap median of n is at most the k-th smallest value with the probability that more
+ * than half of n draws are among the first k (Efron, 1979), so that the ends of the interval are order statistics that
+ * can be computed. Only ends that 2000 draws cannot miss by chance are tested. */
 static bool expect_order_statistics(int n, double confidence)
 {
     const double tail = (1 - confidence) / 2, spread = 5 * sqrt(tail * (1 - tail) / 2000);
@@ -146,7 +145,7 @@ TEST(test_accuracy)
     assert_int_equal(pair_failed(&pair), FAILED_BOTH);
 }
 
-/* Rows: what is in the pair; the exit code under exact, no-worse, bound and without the gate. */
+/* Rows: the pair's results; the exit code under exact, no-worse, bound and without the gate. */
 TEST(test_exit_codes)
 {
     static const struct {

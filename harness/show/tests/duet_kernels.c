@@ -1,13 +1,13 @@
-/* A plugin of the kernels that the command line names, whose descriptors are equal, and empty, but
- * for what it changes:
+/* A plugin of the kernels that the command line names. Their descriptors are equal and empty, except for the members
+ * that the command line sets:
  *     cc -shared -fPIC -I kernels/include '-DKERNELS=K(a, run) K(b, worse, .unroll = 4)' \
  *         '-DNAME="mine"' duet_kernels.c -lm
- */
+ * */
 #include <layernorm_plugin.h>
 #include <math.h>
 #include <stdlib.h>
 
-/* Under the convention torch. */
+/* Computes the convention torch. */
 static void compute(const ln_problem *p, const ln_tensors *t, double scale)
 {
     size_t n = p->hidden;

@@ -1,18 +1,17 @@
-/* The library with a planted change, for the trials of `duet`: every kernel of it, wrapped. What is
- * planted stands in a file beside the plugin, "<plugin>.plant", so that copies of one file differ
- * in nothing but that:
+/* The library with a planted change in every kernel, for the trials of `duet`. The file "<plugin>.plant" next to the
+ * plugin names the change, so that the plugins are copies of one file:
  *
  *     slow 0.05        each call computes 5 % of its rows again
- *     last-bit         one bit of one element is another
+ *     last-bit         one bit of one element differs
  *     dropped-tail     the statistics miss the last element (kernels of f32)
- *     eps              eps in the variance, where it should be on the std, and the reverse
- *     floor            an eps of 1e-30 in the variance, where there should be none: it shows on
- *                      rows without any spread alone
- *     crash            SIGSEGV, at each call
- *     late-crash       likewise, but from the 500th call on: in timing
- *     none             nothing (as if there were no such file)
- */
-/* The library itself, but for the one symbol that is ours here. */
+ *     eps              eps is added to the variance instead of the std, or the reverse
+ *     floor            an eps of 1e-30 is added to the variance where there should be none: visible only
+ *                      on rows without any spread
+ *     crash            SIGSEGV in each call
+ *     late-crash       the same, from the 500th call on: in timing
+ *     none             nothing (as without the file)
+ * */
+/* Include the library itself, with one symbol renamed. */
 #define ln_plugin ln_library_plugin
 #include "registry.c"
 #undef ln_plugin
@@ -20,7 +19,7 @@
 #include <signal.h>
 #include <stdio.h>
 
-/* Rows that are computed again are so many at a time: fewer would cost more than their share. */
+/* Rows are computed again in chunks of this size; smaller ones would cost more than their share. */
 enum { CHUNK = 8 };
 
 typedef void run_function(const void *state, const ln_tensors *tensors);
@@ -41,7 +40,7 @@ static size_t size_of(ln_type type)
     return type == LN_F64 ? 8 : type == LN_F32 ? 4 : 2;
 }
 
-/* The tensors of `count` rows from `first` on, without mean and rstd. */
+/* Returns the tensors of the rows from `first` on, without mean and rstd. */
 static ln_tensors rows_from(const ln_problem *problem, const ln_tensors *tensors, size_t first)
 {
     ln_tensors part = *tensors;
@@ -53,14 +52,14 @@ static ln_tensors rows_from(const ln_problem *problem, const ln_tensors *tensors
     return part;
 }
 
-/* The share of the rows again, in turn over all of them, so that they are no warmer than others. */
+/* Computes the given fraction of the rows again, in rotation, so that they are no warmer in cache than others. */
 static void run_slow(run_function *inner, const ln_problem *problem, const ln_tensors *tensors)
 {
     static double due;
     static size_t next;
     inner(problem, tensors);
     if (tensors->x == tensors->y || tensors->residual)
-        return; /* in place there is nothing to compute again */
+        return; /* in place nothing can be computed again */
     ln_problem some = *problem;
     some.rows = CHUNK < problem->rows ? CHUNK : problem->rows;
     for (due += share * (double)problem->rows; due >= (double)some.rows; due -= (double)some.rows) {
@@ -78,7 +77,7 @@ static void flip_last_bit(const ln_problem *problem, const ln_tensors *tensors)
     y[problem->hidden / 2 * size_of(problem->storage)] ^= 1; /* little-endian */
 }
 
-/* Gamma and beta of one column, as the convention has them. */
+/* Applies gamma and beta to one column, if the convention has them. */
 static float apply(const ln_problem *problem, const ln_tensors *tensors, size_t column, float xhat)
 {
     ln_affine affine = problem->convention.affine;
@@ -140,11 +139,11 @@ static void run_planted(run_function *inner, const ln_problem *problem, const ln
         if (planted == LAST_BIT)
             flip_last_bit(problem, tensors);
         if (planted == CRASH || (planted == LATE_CRASH && ++calls > 500))
-            raise(SIGSEGV); /* a write to nowhere would be a sanitizer's to report */
+            raise(SIGSEGV); /* not a write to address 0, which a sanitizer would report */
     }
 }
 
-/* run() is not told which kernel it is: a function for each. */
+/* run() does not know its kernel, so each has its own function. */
 #define WRAP(name, ...)                                                                            \
     static void planted_##name(const void *state, const ln_tensors *tensors)                       \
     {                                                                                              \
@@ -155,7 +154,7 @@ LN_KERNEL_TABLE(WRAP, WRAP)
 #define WRAPPED(name, ...) planted_##name,
 static run_function *const wrapped[] = {LN_KERNEL_TABLE(WRAPPED, WRAPPED)};
 
-/* False where the file says something that is not known. */
+/* Reads the plant. Returns false if it is not known. */
 static bool read_plant(void)
 {
     static const char *const words[] = {"none",  "slow",  "last-bit",   "dropped-tail", "eps",

@@ -1,18 +1,18 @@
 #!/bin/sh
-# How often `lnbench duet` finds a planted change, and how often it sees one where there is none.
-# Trials are short; each is appended to a file as soon as it is done, so that the command can be
-# stopped and given again: it goes on where it was. At the end, and with 0 minutes at once, it prints
+# Measures how often `lnbench duet` finds a planted change, and how often it reports one where there is
+# none. Trials are short; each is appended to a file as soon as it is finished, so that the command can be
+# stopped and repeated: it continues where it was. At the end, and at once with 0 minutes, it prints
 # the rates with exact (Clopper and Pearson, 1934) intervals of 95 %.
 #
 # usage: duet_sabotage.sh BUILD_DIRECTORY RESULTS.tsv [MINUTES]
 #
-# LNBENCH_DUET_KERNELS and LNBENCH_DUET_SHAPES, lists with spaces, are gone through in turn, and
-# LNBENCH_DUET_PLANT, if given, is the only thing that is planted.
-# LNBENCH_DUET_ONLY=accuracy goes through the losses of accuracy alone, which need no quiet machine;
-# LNBENCH_DUET_ONLY=speed through the others.
+# LNBENCH_DUET_KERNELS and LNBENCH_DUET_SHAPES are lists with spaces, used in rotation;
+# LNBENCH_DUET_PLANT, if set, is the only planted change.
+# LNBENCH_DUET_ONLY=accuracy runs only the trials of accuracy, which need no quiet machine;
+# LNBENCH_DUET_ONLY=speed runs only the others.
 set -u
 if [ $# -lt 2 ]; then
-    sed -n '2,13s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,12s/^# \{0,1\}//p' "$0" >&2
     exit 2
 fi
 build=$1
@@ -21,7 +21,7 @@ minutes=${3:-100000}
 lnbench=$build/bin/lnbench
 shapes=${LNBENCH_DUET_SHAPES:-1024x64 85x768 16x4096}
 
-# What is planted, the number of trials, and the options that differ from the defaults.
+# The planted change, the number of trials, and the options that differ from the defaults.
 campaign='none 300 speed
 slow:0.05 300 speed
 slow:0.03 100 speed
@@ -41,7 +41,7 @@ summarise() {
             sum += log(n - k + i) - log(i)
         return sum
     }
-    # P(X >= k), X of Bin(n, p)
+    # Returns P(X >= k) for X of Bin(n, p).
     function tail(n, k, p,  i, sum) {
         if (k <= 0) return 1
         if (p <= 0) return 0
@@ -50,7 +50,7 @@ summarise() {
             sum += exp(log_choose(n, i) + i * log(p) + (n - i) * log(1 - p))
         return sum
     }
-    # The p at which P(X >= k) is `wanted`.
+    # Returns the p at which P(X >= k) is `wanted`.
     function solve(n, k, wanted,  lo, hi, mid, i) {
         lo = 0
         hi = 1
@@ -90,7 +90,7 @@ summarise() {
     }' "$results"
 }
 
-# word NUMBER LIST...: the list's word in turn.
+# word NUMBER LIST...: prints a word of the list, in rotation.
 word() {
     number=$1
     shift
@@ -98,12 +98,12 @@ word() {
     echo "$1"
 }
 
-# The value of a key of the one pair in a JSON file (see duet_json.c: an indent of 3 is the pair's).
+# Prints the value of a key of the one pair in a JSON file (an indent of 3 marks the pair's keys).
 value() {
     sed -n "s/^   \"$1\": \"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}\$/\1/p" "$scratch/json" | head -n 1
 }
 
-# Equal code in another layout: both sides linked anew, their objects in a random order.
+# Links both sides again with their objects in a random order: equal code in another layout.
 relink() {
     for side in base new; do
         # shellcheck disable=SC2046
@@ -163,7 +163,7 @@ if [ "$minutes" != 0 ]; then
     scratch=$(mktemp -d "${TMPDIR:-/tmp}/lnbench-duet-XXXXXX") || exit 7
     trap 'rm -rf "$scratch"' EXIT
     trap 'exit 130' INT TERM
-    # The library's f32 kernels of the best ISA, unless others are asked for.
+    # The library's f32 kernels of the best ISA, unless others are given.
     kernels=${LNBENCH_DUET_KERNELS:-$("$lnbench" list kernels --format tsv | awk -F '\t' '
         $5 == "f32" && $(NF - 2) == "builtin" && $(NF - 1) == "yes" && $NF == "layernorm" { isa[$7] = isa[$7] " " $1 }
         END {
@@ -176,7 +176,7 @@ if [ "$minutes" != 0 ]; then
     kernel_count=$(set -- $kernels && echo $#)
     [ "$kernel_count" -gt 0 ] || exit 7
     end=$(($(date +%s) + minutes * 60))
-    # One trial of each line in turn, so that what is there is balanced whenever it stops.
+    # One trial of each line in rotation, so that the results are balanced whenever it stops.
     left=1
     while [ $left -gt 0 ] && [ "$(date +%s)" -lt $end ]; do
         left=0

@@ -1,5 +1,5 @@
 #!/bin/sh
-# lnbench duet from outside: what a planted change comes to, whose code is loaded, errors, formats.
+# lnbench duet from the command line: the results of planted changes, the loaded code, errors, formats.
 # No timing is asserted. usage: duet_test.sh BUILD_DIRECTORY
 # shellcheck disable=SC2034,SC2154 # expect.sh sets build, scratch and tests
 . "$(dirname "$0")/../../tests/expect.sh"
@@ -7,12 +7,12 @@ subcommand=duet
 cp "$build/lib/duet_sabotage.so" base.so
 cp base.so new.so
 
-# plant WHAT [FILE]: plants it in the new side, or in FILE.
+# plant WHAT [FILE]: plants a change in the new side, or in FILE.
 plant() {
     echo "$1" >"${2:-new.so}.plant"
 }
 
-# judged CODE TEXT OPTIONS...: one kernel of base.so against new.so, without timing.
+# judged CODE TEXT OPTIONS...: compares one kernel of base.so and new.so, without timing.
 judged() {
     code=$1
     text=$2
@@ -53,7 +53,7 @@ judged 5 'more accurate' --accuracy exact
 rm base.so.plant
 
 echo "the other types"
-# typed CODE TEXT PLANT TYPE: each kernel of the type, both sides judged in it.
+# typed CODE TEXT PLANT TYPE: judges both sides of each kernel of the type.
 typed() {
     plant "$3"
     expect "$1" "$2" --base ./base.so --new ./new.so --only accuracy --shapes 5x64 --dtypes "$4" \
@@ -70,17 +70,17 @@ plant none
 expect 2 'choose f32, f64, bf16 or f16' --base ./base.so --new ./new.so --dtypes f8
 expect 2 'no kernel of --kernels takes that type' --base ./base.so --new ./new.so --dtypes f16 \
     --kernels 'two_pass_f64*'
-# Pairs of several shapes say which, however long the names.
+# Pairs of several shapes show their shape, however long the names are.
 "$build/bin/lnbench" duet --base ./base.so --new ./new.so --only speed --all --time 0.1 --dtypes bf16 \
     --shapes 4x64,4x65 --kernels shifted_two_mean_fused_bf16_param_f32_scalar >output 2>&1
 grep -q '^shifted_two.* 4x64' output && grep -q '^shifted_two.* 4x65' output ||
     failed "no shape is told"
-# Each shape once, whatever the types: a regime has other rows where elements are shorter.
+# Each shape once, whatever the types: with shorter elements, a cache level holds more rows.
 expect 0 'bit-identical in 9 pairs' --base ./base.so --new ./new.so --only accuracy --dtypes bf16,f32 \
     --kernels 'two_pass_f32_scalar,two_pass_bf16_scalar,shifted_two_mean_fused_bf16_param_f32_scalar' \
     --conventions torch --inputs normal
 sed -i '/^lnbench: [0-9]* %, /d' output # a slow machine's progress
-rows=$(sed -nE 's/^two_pass_f32_scalar +([0-9]+)x64 .*/\1/p' output) # as many as fill half of L2
+rows=$(sed -nE 's/^two_pass_f32_scalar +([0-9]+)x64 .*/\1/p' output) # the number that fills half of L2
 [ "$(grep -c '_scalar' output)" -eq 9 ] && [ -z "$(grep _scalar output | sort | uniq -d)" ] &&
     grep -q " $((2 * rows))x64 bf16" output && ! grep -q " ${rows}x64 bf16" output ||
     failed "shapes of the types"
@@ -100,7 +100,7 @@ expect 6 'new: fail (crashed: in timing: SIGSEGV)' --base ./base.so --new ./new.
 plant none
 
 echo "what was asked, compared and lost"
-# built SIDE KERNELS [NAME]: a plugin of these, see duet_kernels.c.
+# built SIDE KERNELS [NAME]: builds a plugin of these kernels, see duet_kernels.c.
 built() {
     "${CC:-cc}" -shared -fPIC -O1 -I "$tests/../../../kernels/include" "-DKERNELS=$2" "-DNAME=\"${3-mine}\"" \
         "$tests/duet_kernels.c" -o "$1.so" -lm || exit 1
@@ -138,7 +138,7 @@ done <<TABLE
 7|it has no kernels|.||
 TABLE
 built was "$two"
-built now "$two" builtin # which would pass for the library
+built now "$two" builtin # could be mistaken for the library
 expect 7 "which is reserved for" --base was.so --new now.so
 built now 'K(a, run)'
 expect 4 . --base was.so --new now.so --only accuracy --conventions torch --shapes 4x64 --format json
@@ -159,7 +159,7 @@ ln -s new.so soft.so
 expect 2 'are one file' --base ./new.so --new ./new.so
 expect 2 'are one file' --base ./new.so --new hard.so
 expect 2 'are one file' --base ./new.so --new soft.so
-# A plugin that does its work in another library, found beside it; and no plugin, but linked to one.
+# A plugin that does its work in another library next to it; and a library that is no plugin, but is linked to one.
 echo 'int inner(int value); int inner(int value) { return value; }' >inner.c
 cat >outer.c <<'C'
 #include <layernorm_plugin.h>
@@ -178,7 +178,7 @@ LN_API const ln_plugin_table *ln_plugin(void)
 C
 printf '#include <layernorm_plugin.h>\nconst ln_plugin_table *hollow(void);\n' >hollow.c
 echo 'const ln_plugin_table *hollow(void) { return ln_plugin(); }' >>hollow.c
-# linked ARGUMENTS...: a shared library.
+# linked ARGUMENTS...: links a shared library.
 linked() {
     "${CC:-cc}" -shared -fPIC -I "$tests/../../../kernels/include" "$@" || exit 1
 }
@@ -256,7 +256,7 @@ else:
     assert pair["ratio"] is None and "--time" in pair["note"] and code == 3, pair
 PYTHON
 
-# As many threads as are asked for: a case of its own, whose bits are the same.
+# Each number of threads is a case of its own, with the same bits.
 if [ "$(nproc)" -ge 2 ]; then
     "$build/bin/lnbench" duet --base ./base.so --new ./new.so --shapes 40x768 --threads 1,2 --time 2 \
         --dtypes bf16 --kernels two_pass_bf16_scalar --conventions torch --inputs normal --json >timed

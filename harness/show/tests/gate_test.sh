@@ -1,6 +1,6 @@
 #!/bin/sh
-# .ci/gate on a small repository, with a stand-in for lnbench: what it builds, what it compares,
-# what its exit code is, and what it leaves behind. usage: gate_test.sh SOURCE_ROOT
+# Runs .ci/gate on a small repository, with a substitute for lnbench: what it builds and compares, its exit code, and
+# what it leaves. usage: gate_test.sh SOURCE_ROOT
 set -u
 gate=$1/.ci/gate
 for program in git cmake cc; do
@@ -19,7 +19,7 @@ unset GIT_DIR GIT_WORK_TREE
 mkdir tmp repository
 export LNBENCH="$scratch/lnbench" LNBENCH_GATE_REPOSITORY="$scratch/repository"
 
-# Says which versions it was given, and ends as it is told.
+# A substitute that prints the versions it was given, and exits with a given code.
 cat >lnbench <<'SCRIPT'
 #!/bin/sh
 echo "$1: $(grep -ao 'version-[a-z]*' "$3") $(grep -ao 'version-[a-z]*' "$5") $6 $7"
@@ -27,7 +27,7 @@ exit "${STAND_IN_CODE:-0}"
 SCRIPT
 chmod +x lnbench
 
-# commit VERSION [FILE]: a commit whose library says so.
+# commit VERSION [FILE]: commits a library of this version.
 commit() {
     echo "const char *version(void) { return \"version-$1\"; }" >kernels/a.c
     [ "$1" != broken ] || echo "this is no C" >kernels/a.c
@@ -39,7 +39,7 @@ git init -q -b main .
 mkdir kernels
 cat >CMakeLists.txt <<'CMAKE'
 cmake_minimum_required(VERSION 3.22)
-set(CMAKE_C_COMPILER_FORCED TRUE) # it is not tried each time
+set(CMAKE_C_COMPILER_FORCED TRUE) # skips CMake's test of the compiler
 project(small C)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 add_library(layernorm SHARED kernels/a.c)
@@ -50,7 +50,7 @@ commit old
 git checkout -q -b topic
 commit new
 git checkout -q main
-commit ahead # main goes on: the merge base is still "old"
+commit ahead # main advances: the merge base is still "old"
 git checkout -q topic
 
 # expect CODE TEXT ARGUMENTS...
@@ -101,7 +101,7 @@ git checkout -q topic
 git remote add origin . && git fetch -q origin main:refs/remotes/origin/main
 expect 0 'merge base with origin/main'
 
-# Kernels with an object file each: those that changed are measured, and a word in a comment is none.
+# If kernels have an object file each, the changed ones are measured; a changed comment is no change.
 git checkout -q main
 sed -i 's,kernels/a.c,& kernels/x.kernel.c kernels/y.kernel.c,' CMakeLists.txt
 for name in x y; do
@@ -118,7 +118,7 @@ git checkout -q -b comment main
 echo '/* a word */' >>kernels/x.kernel.c
 git commit -qam comment
 expect 0 "no kernel's code changed" --base main
-# A kernel that is gone is asked for, so that duet names it; a new one is only named.
+# A removed kernel is requested, so that duet names it; a new one is only named.
 git checkout -q -b gone main
 sed -i 's, kernels/y.kernel.c,,' CMakeLists.txt
 commit gone

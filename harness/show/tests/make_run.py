@@ -84,7 +84,7 @@ def make(name, *given):
                         1.0, None, None) for process in range(int(o["processes"])) for r in range(3)]
         refused, timed = kernel in o["refused"].split(), kernel not in (o["refused"] + " " + o["untimed"]).split()
         asked = JUDGE | (TIME if timed else 0)
-        case = put_case(database, o, kernel, asked if o["lost"] and kernel != "copy" else None)  # of a run of today alone
+        case = put_case(database, o, kernel, asked if o["lost"] and kernel != "copy" else None)  # only in today's version
         if timed:
             database.executemany(f"INSERT INTO repetitions VALUES ({case}, ?, ?, ?, ?, ?, ?, ?, ?)", repetitions)
         if kernel != "copy":

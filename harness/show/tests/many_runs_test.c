@@ -1,5 +1,5 @@
-/* A question about one run of a store takes as many steps of SQLite's machine in a store of many runs as in a store of
- * that run alone. Steps are exact, where times are not. */
+/* A query about one run takes as many steps of SQLite's machine in a store of many runs as in a store with only that
+ * run. Steps are exact; times are not. */
 #include "show/report.h"
 #include "store/standing.h"
 #include "store_sample.h"
@@ -42,7 +42,7 @@ static void put_run(result_store *store)
     store_together_end(store);
 }
 
-/* Asks for all that is read of a run. */
+/* Queries everything that is read of a run. */
 static void read_run(result_store *store)
 {
     const case_key key = key_of(1, 0);
@@ -73,7 +73,7 @@ static void read_run(result_store *store)
     assert_true(store_timed_run(store, &wanted, "") > 0);
 }
 
-/* Steps of each query of read_run(), by its place among the store's statements. */
+/* Counts the steps of each query of read_run(), by its index among the store's statements. */
 static void count_steps(result_store *store, int steps[])
 {
     read_run(store); /* prepares them */
@@ -104,7 +104,7 @@ TEST_IN_SCRATCH(test_steps)
     store_close(store);
 }
 
-/* A condition on the run reaches the tables through each of the views, however the run is named. */
+/* A condition on the run reaches the tables through each view, whatever expression selects the run. */
 TEST_IN_SCRATCH(test_views)
 {
     static const char *const views[] = {"judged", "timed", "missing", "summary"};
@@ -138,7 +138,7 @@ static int count_step(void *count)
     return 0;
 }
 
-/* Hundreds of steps that the queries of a report's page and charts take. */
+/* Returns the steps, in hundreds, of the queries of a report's page and charts. */
 static size_t steps_of_report(result_store *store)
 {
     size_t steps = 0;

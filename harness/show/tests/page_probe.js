@@ -1,7 +1,6 @@
-/* What a browser makes of the page: appended to a copy of it by page_test.sh, which shows the copy in
- * a frame of the wanted width (windows have a least one), and read from the DOM that the browser
- * leaves. window.lost counts what could not be fetched. */
-/* Contrast of a text with what is behind it, as WCAG 2.1 has it. */
+/* Reports how a browser renders the page. page_test.sh appends it to a copy of the page, shows the copy in a frame of
+ * the wanted width (windows have a minimum), and reads the result from the DOM. window.lost counts failed fetches. */
+/* Contrast of a text with its background, by WCAG 2.1. */
 function luminance(channels) {
     return [0.2126, 0.7152, 0.0722].reduce(function (sum, weight, i) {
         var c = channels[i] / 255;
@@ -27,11 +26,11 @@ window.addEventListener('load', function () {
     }
     function seen(e) { return e.getClientRects().length > 0; }
     function wider(e) { return e.scrollWidth > e.clientWidth + 1; }
-    /* The answer and its chart stand on the first screen, 1280 x 800 or a phone's 400 x 800. */
+    /* The answer and its chart are on the first screen, 1280 x 800 or a phone's 400 x 800. */
     var figure = document.querySelector('#answer figure');
     say('first', figure && figure.getBoundingClientRect().bottom <= 800 ? 'yes' : 'no');
     say('screens', Math.ceil(document.documentElement.scrollHeight / 800));
-    say('hollow', count('section', function (s) { /* nothing but a heading */
+    say('hollow', count('section', function (s) { /* only a heading */
         return seen(s) && Array.prototype.filter.call(s.children, seen).length < 2;
     }));
     say('folded', count('summary', seen));
@@ -45,7 +44,7 @@ window.addEventListener('load', function () {
     say('fetched', performance.getEntriesByType('resource').length + window.lost);
     say('overflow', document.documentElement.scrollWidth > window.innerWidth ? 'yes' : 'no');
     say('width', window.innerWidth);
-    say('tall', count('figure', function (f) { /* higher than a sheet of paper, less its margins */
+    say('tall', count('figure', function (f) { /* higher than the printable part of a sheet */
         return f.getBoundingClientRect().height > 1000;
     }));
     var texts = Array.prototype.filter.call(document.querySelectorAll('body *'), function (e) {

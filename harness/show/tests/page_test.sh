@@ -1,6 +1,6 @@
 #!/bin/sh
-# The page in a browser: every chart there, nothing fetched, tables sort, nothing overflows on a phone,
-# a wide screen or paper, every text can be read in the light and in the dark.
+# The page in a browser: all charts are there, nothing is fetched, tables can be sorted, nothing overflows on a phone,
+# a wide screen or paper, and every text is readable in light and dark mode.
 #     page_test.sh BINARIES SOURCE
 set -u
 binaries=$1
@@ -20,7 +20,7 @@ fail() {
 
 count_lost='window.lost=0;addEventListener("error",function(e){if(e.target!==window)lost++},true)'
 
-# browse FILE WIDTH: $said is what the probe found. The browser may reach no host at all.
+# browse FILE WIDTH: sets $said to the output of the probe. The browser cannot reach any host.
 browse() {
     {
         sed -e "s@<head>@<head><script>$count_lost</script>@" -e 's,</body>.*,,' "$1"
@@ -48,7 +48,7 @@ expect() {
     esac
 }
 
-# A made-up run of the golden test's: five of its kernels.
+# A made-up run: five kernels of the golden test's run.
 "$binaries/lnbench" import "$2/../../commands/tests/golden/peers.db.xz" --db sample.db >/dev/null || exit 1
 "$binaries/run_sql" sample.db "PRAGMA foreign_keys = ON; DELETE FROM kernels WHERE name NOT IN ('naive_f32_scalar',
     'naive_f32_avx512', 'two_pass_f32_avx2', 'two_pass_f32_avx512', 'welford_f32_avx512');
@@ -76,11 +76,11 @@ case $said in
 *) fail "more than six screens before the folded details: $said" ;;
 esac
 
-# In the dark, and on paper: A4 less its margins is 680 x 1000 pixels.
+# In dark mode, and on paper: A4 without margins is 680 x 1000 pixels.
 sed 's/@media screen and (prefers-color-scheme:dark)/@media all/' page/index.html >dark.html
 browse dark.html 1600
 expect faint=0
-# With as many families of inputs as a run of the default plan has, which no sheet holds side by side.
+# With as many input families as a run of the default plan, which do not fit side by side on a sheet.
 for number in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28; do
     "$binaries/run_sql" sample.db "
         CREATE TEMP TABLE ramp AS SELECT cases.* FROM cases JOIN inputs ON inputs.id = input_id WHERE name = 'ramp';
@@ -105,7 +105,7 @@ for kind in dark paper; do
     cmp -s $kind.html page/index.html && fail "no style for $kind"
 done
 
-# What checks the checks: a page that fetches, overflows and does not sort is found out.
+# Check the checks: a page that fetches, overflows and does not sort is detected.
 sed -e 's,<main>,<main><img src="missing.png"><div style="width:3000px;color:#ccc">wide</div>,' \
     -e 's,<main>,<main><figure style="height:2000px"></figure>,' \
     -e 's,<table>,<table style="width:3000px;max-width:none">,' \

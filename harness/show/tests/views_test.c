@@ -31,8 +31,8 @@ static ln_metrics some_metrics(void)
     return metrics;
 }
 
-/* Case 0: judged and timed; 1: its copy; 2: wrong, with figures that are undefined; 3: crashed;
- * 4: unpleasant text. */
+/* Stores case 0: judged and timed; 1: its copy; 2: failed, with undefined figures; 3: crashed; 4: text with special
+ * characters. */
 static void fill(result_store *store, int64_t run)
 {
     case_key fine = key_of("fine"), copied = key_of("copy"), wrong = key_of("wrong"),
@@ -68,7 +68,7 @@ static void fill(result_store *store, int64_t run)
         json_pack("{s:s, s:i, s:s}", "name", "fine", "unroll", 4, "reproducibility", "row"));
 }
 
-/* Of each test. */
+/* The view of the current test. */
 static run_view view;
 
 static int load_view(void **state)
@@ -164,8 +164,8 @@ TEST(test_json_text)
     assert_true(json_is_null(null));
 }
 
-/* What a strict reader refuses: NaN and infinities as bare words. (jansson refuses them too; this
- * looks at every place where a value may begin.) */
+/* Checks for what a strict reader refuses: NaN and infinities as bare words. (jansson refuses them too; this looks at
+ * every place where a value may begin.) */
 static void assert_strict(const char *bytes)
 {
     static const char *const words[] = {"nan", "inf", "NaN", "Infinity", "-nan", "-inf"};
@@ -187,7 +187,7 @@ static void save(const char *format, const char *path)
     text_free(&bytes);
 }
 
-/* What no record of the golden test has: figures that are not finite, and text that would break a line. */
+/* Cases that no golden output has: figures that are not finite, and text that would break a line. */
 VIEW_TEST(test_tsv)
 {
     const char *path = scratch_path(state, "cases.tsv");
@@ -216,7 +216,7 @@ static json_t *saved_json(void **state, const char *format)
     return json;
 }
 
-/* What no record of the golden test has: a clock rate, the largest seed, an infinite error. */
+/* Cases that no golden output has: a clock rate, the largest seed, an infinite error. */
 VIEW_TEST(test_benchmark)
 {
     json_t *json = saved_json(state, "json"), *context = json_object_get(json, "context"), *entry;
@@ -231,7 +231,7 @@ VIEW_TEST(test_benchmark)
     json_decref(json);
 }
 
-/* A run of a database as a file of its own. */
+/* Exports a run of a database into its own file and returns the path. */
 static const char *exported(void **state, const char *database, int64_t run, unsigned preset)
 {
     const char *path = scratch_path(state, "out.db");
@@ -242,7 +242,7 @@ static const char *exported(void **state, const char *database, int64_t run, uns
     return path;
 }
 
-/* A file's run, to the bit, packed or not. */
+/* A run is read back from a file to the bit, compressed or not. */
 VIEW_TEST(test_database)
 {
     for (unsigned preset = PACK_NOT; preset <= PACK_SMALL; preset += PACK_SMALL) {
@@ -265,7 +265,7 @@ VIEW_TEST(test_database)
     }
 }
 
-/* One bit of a file is another: the file is refused, with one line. */
+/* A file with one changed bit is refused with one line. */
 VIEW_TEST(test_changed_bits)
 {
     const char *path = exported(state, scratch_path(state, "a.db"), view.run.id, PACK_NOT);
@@ -287,7 +287,7 @@ VIEW_TEST(test_changed_bits)
     store_close(store);
 }
 
-/* A run that was killed in its process 1: nothing that leaves the store counts that. */
+/* No export of a run counts a process 1 that was killed. */
 TEST_IN_SCRATCH(test_unfinished)
 {
     run_info info = {"lnbench run", "quick", "abc", 1, NULL, "run", "", 0, 0};
@@ -312,8 +312,7 @@ TEST_IN_SCRATCH(test_unfinished)
     store_close(store);
 }
 
-/* Google Benchmark's own tool reads what we write: Debian's libbenchmark-tools and python3-scipy,
- * where they are there. */
+/* Google Benchmark's own tool reads our output, if Debian's libbenchmark-tools and python3-scipy are installed. */
 static const char *python_with_scipy(void)
 {
     static const char *const candidates[] = {"python3", "/usr/bin/python3"};

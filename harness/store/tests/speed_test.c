@@ -1,4 +1,4 @@
-/* Speeds: made-up repetitions give the known answers, and the intervals cover the truth as often as they claim. */
+/* Speeds of made-up repetitions have the known values, and intervals contain the truth as often as they claim. */
 #include "store/speed.h"
 #include "test.h"
 #include <math.h>
@@ -54,7 +54,7 @@ TEST(test_median)
     assert_true(isnan(median(one, 0)));
 }
 
-/* 100 x 250 f32: 200 000 bytes through memory; in 1000 ns that is 200 GB/s. */
+/* 100 x 250 f32 are 200 000 bytes through memory; in 1000 ns that is 200 GB/s. */
 TEST(test_constant)
 {
     time_sample sample = {0};
@@ -71,10 +71,10 @@ TEST(test_constant)
     assert_true(speed.copy_ratio == 0.8 && speed.copy_ratio_lo == 0.8 &&
                 speed.copy_ratio_hi == 0.8);
     assert_true(speed.repetitions == 15 && speed.processes == 3);
-    assert_true(speed_of(&sample, 1).copy_ratio == 1); /* the copy is its own */
+    assert_true(speed_of(&sample, 1).copy_ratio == 1); /* a copy's ratio to itself */
     kernel->key.dtype = LN_F64;
     assert_near(speed_of(&sample, 0).gbps, 400);
-    assert_true(isnan(speed_of(&sample, 0).copy_ratio)); /* not that copy's bytes */
+    assert_true(isnan(speed_of(&sample, 0).copy_ratio)); /* the copy has another number of bytes */
 }
 
 TEST(test_nothing)
@@ -95,7 +95,7 @@ TEST(test_nothing)
     assert_true(isnan(none.copy_ratio)); /* no copy */
 }
 
-/* Medians of processes first: 10, 20 and 90; the median of all times would be 10. */
+/* The median of the processes' medians 10, 20 and 90 is 20; the median of all times would be 10. */
 TEST(test_processes_count_alike)
 {
     time_sample sample = {0};
@@ -109,8 +109,7 @@ TEST(test_processes_count_alike)
     assert_true(speed.time_lo_ns == 10 && speed.time_hi_ns == 90);
 }
 
-/* Processes that differ, with repetitions that don't: an interval over repetitions alone would be
- * far too narrow. */
+/* If processes differ and their repetitions do not, an interval of pooled repetitions would be far too narrow. */
 TEST(test_hierarchy)
 {
     time_sample sample = {0};
@@ -120,8 +119,8 @@ TEST(test_hierarchy)
             add_time(kernel, process, 100 + process);
     speed_figures speed = speed_of(&sample, 0);
     assert_true(speed.time_ns == 102 && speed.time_lo_ns <= 101 && speed.time_hi_ns >= 103);
-    /* And one process alone: its repetitions are drawn. The binomial distribution has the median of
-     * 9 draws from 1 ... 9 below 3, or above 7, in 3 % of the cases on either side. */
+    /* With a single process, its repetitions are drawn. By the binomial distribution, the median of 9 draws from 1 ...
+     * 9 is below 3, or above 7, with a probability of 3 % each. */
     struct time_sample alone = {0};
     kernel = add_case(&alone, "k");
     for (int i = 1; i <= 9; i++)
@@ -131,7 +130,7 @@ TEST(test_hierarchy)
     assert_true(speed.time_hi_ns >= 7 && speed.time_hi_ns <= 9);
 }
 
-/* The faster copy of the group counts, others don't; what a process does to both cancels. */
+/* The faster copy of the group counts, others do not; a slow process, which slows both, cancels. */
 TEST(test_copy)
 {
     time_sample sample = {0};
@@ -145,7 +144,7 @@ TEST(test_copy)
     elsewhere[1]->key.hidden++;
     elsewhere[2]->key.cache = CACHE_COLD;
     elsewhere[3]->key.threads++;
-    /* Another convention's group has copies of its own, measured beside its kernels. */
+    /* Another convention's group has its own copies, which were measured with its kernels. */
     snprintf(elsewhere[4]->key.convention, sizeof elsewhere[4]->key.convention, "none");
     elsewhere[5]->key.cache = CACHE_IN_PLACE;
     for (unsigned process = 0; process < 4; process++) {
@@ -164,10 +163,10 @@ TEST(test_copy)
                 speed.copy_ratio_hi == 0.5);
     assert_true(speed.time_hi_ns > speed.time_lo_ns);
     for (size_t i = 0; i < plain->repetition_count; i++)
-        plain->repetitions[i].real_ns /= 3; /* now the one that comes first is faster */
+        plain->repetitions[i].real_ns /= 3; /* now the first copy is faster */
     assert_near(speed_of(&sample, 0).copy_ratio, 0.3);
     plain->repetition_count = 0;
-    /* Only process 3 left in common. */
+    /* Only process 3 is common to both. */
     for (size_t i = 0; i < stream->repetition_count; i++) {
         stream->repetitions[i].process += 3;
         stream->repetitions[i].real_ns = i < 3 ? 600 : 500;
@@ -178,7 +177,7 @@ TEST(test_copy)
     assert_true(isnan(speed_of(&sample, 0).copy_ratio));
 }
 
-/* A burst that slows one round of everything leaves the ratio alone: rounds are paired. */
+/* A burst that slows everything in one round does not change the ratio, because rounds are paired. */
 TEST(test_rounds_are_paired)
 {
     time_sample sample = {0};
@@ -194,12 +193,12 @@ TEST(test_rounds_are_paired)
     assert_near(speed.copy_ratio, 0.8);
     assert_near(speed.copy_ratio_lo, 0.8);
     assert_near(speed.copy_ratio_hi, 0.8);
-    /* A round that the copy lacks is left out, not paired with another. */
+    /* A round without the copy is left out, not paired with another. */
     copy->repetitions[4].repetition = 9;
     assert_near(speed_of(&sample, 0).copy_ratio, 0.8);
 }
 
-/* splitmix64, another generator than the bootstrap's. */
+/* splitmix64, a different generator from the bootstrap's. */
 static uint64_t seed;
 
 static double uniform(void)
@@ -235,8 +234,8 @@ static void fill_noisy(time_sample *sample, unsigned processes, int repetitions,
     }
 }
 
-/* Three processes, of which the pair shares two; in each round the one takes 1.5 times the other's
- * time, whatever the round's noise. */
+/* Of three processes the pair shares two; in each round one takes 1.5 times the other's time, whatever the round's
+ * noise. */
 TEST(test_pair)
 {
     static time_sample sample;
@@ -261,7 +260,7 @@ TEST(test_pair)
     assert_true(isnan(pair.middle));
 }
 
-/* The same store gives the same figures, whatever the order of its cases. */
+/* A store always gives the same figures, whatever the order of its cases. */
 TEST(test_deterministic)
 {
     time_sample sample = {0};
@@ -279,11 +278,10 @@ TEST(test_deterministic)
     assert_true(same_speed(&first, &again));
 }
 
-/* How often do the 95 % intervals hold the truth? A percentile bootstrap of ten processes' median
- * covers 88 to 99 % (few processes and the discreteness of a median keep it from being exact); an
- * interval that forgot the processes, or a tail, would hold it in far fewer. The widths are held to
- * those of the theory: the median's standard error is 1.2533 sigma / sqrt(n), so that an interval
- * of all there is cannot pass. */
+/* Tests how often the 95 % intervals contain the truth. A percentile bootstrap of ten processes' median covers 88 to 99
+ * % (few processes and the discreteness of a median prevent exactness); an interval that ignored the processes, or a
+ * tail, would cover far less. The widths are compared with theory: the median's standard error is 1.2533 sigma /
+ * sqrt(n), so that an interval of all values cannot pass. */
 TEST(test_coverage)
 {
     enum { TRIALS = 200 };

@@ -1,11 +1,11 @@
-/* The store when things go wrong: full disks, transactions that were cut off, and files that lnbench did not write.
- * (cli_interrupt and cli_store test killed writers, files that may not grow, and files that were cut off.) */
+/* The store in error cases: full disks, transactions that were cut off, and files that lnbench did not write.
+ * (cli_interrupt and cli_store test killed writers, files that cannot grow, and truncated files.) */
 #include "store_sample.h"
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <math.h>
 
-/* Puts until it fails, or `most`; returns how many were kept. */
+/* Puts repetitions until one fails, or `most`; returns how many were stored. */
 static unsigned fill(result_store *store, int64_t run, unsigned most)
 {
     case_key key = sample_key();
@@ -37,7 +37,7 @@ TEST_IN_SCRATCH(test_full)
     assert_int_equal(problem.code, EXIT_CODE_ENVIRONMENT);
     assert_non_null(strstr(problem.message, "full.db: cannot write to it: the disk is full"));
     assert_null(strchr(problem.message, '\n'));
-    /* Room again: the next command goes on. */
+    /* With free space, the next command continues. */
     store_close(store);
     store = store_open(path, STORE_WRITE);
     timed_repetition next = {1, 0, 0, 1, 1, 1, NAN, NAN};
@@ -47,8 +47,8 @@ TEST_IN_SCRATCH(test_full)
     assert_kept(path, run, kept + 1);
 }
 
-/* A transaction that was cut off outside of the write-ahead log leaves pages in the file, and the old
- * ones in a journal; who opens it next takes it back, a reader too. */
+/* A transaction that was cut off outside of the write-ahead log leaves new pages in the file and the old ones in a
+ * journal; the next process that opens it, even a reader, rolls it back. */
 TEST_IN_SCRATCH(test_cut_off)
 {
     const char *path = scratch_path(state, "cut.db");
@@ -88,7 +88,7 @@ static void write_file(const char *path, const char *bytes, size_t count)
     fclose(file);
 }
 
-/* Refused in both modes, with the path and these words in one line, and with the file untouched. */
+/* Asserts that a file is refused in both modes, in one line with the path and these words, and stays unchanged. */
 static void assert_refused(const char *path, const char *words)
 {
     for (int mode = STORE_READ; mode <= STORE_WRITE; mode++) {
@@ -168,7 +168,7 @@ static int64_t number(sqlite3 *database, const char *sql)
     return value;
 }
 
-/* A store with a run in it, changed by somebody. */
+/* Makes a store with a run, changed by SQL. */
 static const char *changed_store(void **state, const char *sql)
 {
     const char *path = scratch_path(state, "changed.db");
@@ -187,12 +187,12 @@ static const char *changed_store(void **state, const char *sql)
 #define INSTEAD_OF(table, made)                                                                    \
     "PRAGMA legacy_alter_table = ON; ALTER TABLE " table " RENAME TO kept; CREATE " made
 
-/* The table again with its rows, its columns without keys and checks, and with other types. */
+/* Makes the table again with its rows, but with columns without keys and checks, and with other types. */
 #define LOOSE(table)                                                                               \
     "PRAGMA legacy_alter_table = ON; PRAGMA foreign_keys = OFF; ALTER TABLE " table                \
     " RENAME TO kept; CREATE TABLE " table " AS SELECT * FROM kept; "
 
-/* Reads all that there is of the store's runs. */
+/* Reads everything that the store has of its runs. */
 static void read_everything(result_store *store)
 {
     stored_run *runs;
@@ -241,12 +241,12 @@ static void use(const char *path, store_mode mode)
     store_close(store);
 }
 
-/* A stranger's file may have any schema. lnbench either reads and writes it, or says in one line why not;
- * it runs nothing of the schema. */
+/* A stranger's file may have any schema. lnbench either reads and writes it, or says in one line why not, and executes
+ * no part of the schema. */
 TEST_IN_SCRATCH(test_strange_schemas)
 {
     static const struct {
-        const char *reading, *writing; /* words of the error; NULL: there is none */
+        const char *reading, *writing; /* words of the error; NULL: no error */
         const char *sql;
     } strange[] = {
         {NULL, NULL,
@@ -303,7 +303,7 @@ TEST_IN_SCRATCH(test_strange_schemas)
     }
 }
 
-/* What people make for their SQL stays, and is neither read nor run. */
+/* Users' own tables and views stay, and are neither read nor executed. */
 TEST_IN_SCRATCH(test_tables_of_their_own)
 {
     static const char *const own[] = {
@@ -344,7 +344,7 @@ TEST_IN_SCRATCH(test_tables_of_their_own)
     }
 }
 
-/* Names that are cut off would be those of other cases. */
+/* Truncated names could be those of other cases. */
 TEST_IN_SCRATCH(test_long_names)
 {
     static const unsigned lengths[][3] = {{63, 127, 255}, {64, 1, 1}, {1, 128, 1}, {1, 1, 256}};
@@ -372,7 +372,7 @@ TEST_IN_SCRATCH(test_long_names)
     }
 }
 
-/* As somebody without rights: root may write anywhere. */
+/* Runs as a user without rights, since root may write anywhere. */
 static void check_unwritable(const char *directory)
 {
     char path[512];
@@ -386,7 +386,7 @@ static void check_unwritable(const char *directory)
     snprintf(path, sizeof path, "%s/old.db", directory);
     if (!DIES(store_open(path, STORE_WRITE)) || problem.code != EXIT_CODE_ENVIRONMENT)
         _exit(13);
-    /* What may be read is read, without the files that SQLite would like to make beside it. */
+    /* A readable file is read, without the files that SQLite would create next to it. */
     result_store *store = NULL;
     if (DIES(store = store_open(path, STORE_READ)))
         _exit(14);
@@ -410,7 +410,7 @@ TEST_IN_SCRATCH(test_unwritable)
     assert_int_equal(status, 0);
 }
 
-/* Two at once: the second waits for the first, nobody loses anything. */
+/* Of two writers at the same time the second waits for the first, and neither loses data. */
 TEST_IN_SCRATCH(test_two_writers)
 {
     const char *path = scratch_path(state, "shared.db");

@@ -1,4 +1,4 @@
-/* What was put into the store comes out of it again, to the bit. */
+/* Data are read from the store exactly as they were written. */
 #include "store/internal.h"
 #include "store/standing.h"
 #include "store_sample.h"
@@ -16,7 +16,7 @@ static void assert_same_metrics(const ln_metrics *a, const ln_metrics *b)
             fail_msg("%s differs", metric_list[i].name);
 }
 
-/* The list of fields covers the struct: no byte of it is left over. */
+/* The list of fields covers every byte of the struct. */
 TEST(test_metric_list)
 {
     assert_int_equal(metric_count_all * 8 + sizeof((ln_metrics){0}.ulp_histogram),
@@ -96,8 +96,8 @@ TEST_IN_SCRATCH(test_machine_and_kernels)
     store_close(store);
 }
 
-/* NaN, infinities and subnormals come back as they went. (SQLite keeps a REAL that is an integer as
- * one, so that the sign of a zero is missing.) */
+/* NaN, infinities and subnormals are read back unchanged. (SQLite stores a REAL that is an integer as an integer, so
+ * that the sign of a zero is lost.) */
 TEST_IN_SCRATCH(test_special_doubles)
 {
     static const double special[] = {NAN, INFINITY, -INFINITY, 0x1p-1074, 0x1.fffffffffffffp1023};
@@ -119,14 +119,14 @@ TEST_IN_SCRATCH(test_special_doubles)
     store_close(store);
 }
 
-/* Each part of the key tells cases apart. */
+/* Each part of the key distinguishes cases. */
 TEST_IN_SCRATCH(test_keys)
 {
     result_store *store = store_open(scratch_path(state, "a.db"), STORE_WRITE);
     int64_t run = begun(store), other = begun(store);
     case_key keys[9];
     for (int i = 0; i < 9; i++) {
-        keys[i] = sample_key(); /* each differs in one part from the one put before it */
+        keys[i] = sample_key(); /* each differs in one part from the one before it */
         strcpy(keys[i].kernel, i >= 1 ? "other" : "one");
         strcpy(keys[i].convention, i >= 2 ? "other" : "one");
         strcpy(keys[i].input, i >= 3 ? "other" : "one");
@@ -155,19 +155,19 @@ TEST_IN_SCRATCH(test_keys)
     cases = store_cases(store, other);
     assert_int_equal(cases.count, 0);
     stored_cases_free(&cases);
-    /* The same repetition again would hide the first one. */
+    /* A repetition that is stored twice is an error, since it would hide the first one. */
     timed_repetition again = {0, 0, 0, 1, 5, 5, NAN, NAN};
     assert_true(DIES(store_put_repetition(store, run, &keys[0], &again)));
     assert_int_equal(problem.code, EXIT_CODE_ENVIRONMENT);
     assert_non_null(strstr(problem.message, "already"));
-    store_close(store); /* an error ends the command: the next one goes on */
+    store_close(store); /* an error ends the command; the next command continues */
     store = store_open(scratch_path(state, "a.db"), STORE_WRITE);
     again.repetition = 1;
     store_put_repetition(store, run, &keys[0], &again);
     store_close(store);
 }
 
-/* A put that fails leaves nothing, not even the case that it had to add. */
+/* A failed put leaves nothing, not even the case that it had to add. */
 TEST_IN_SCRATCH(test_undone)
 {
     result_store *store = store_open(scratch_path(state, "a.db"), STORE_WRITE);
@@ -179,7 +179,7 @@ TEST_IN_SCRATCH(test_undone)
                  "BEGIN SELECT raise(ABORT, 'refused'); END",
                  NULL, NULL, NULL);
     assert_true(DIES(store_put_repetition(store, run, &key, &put)));
-    store_close(store); /* an error ends the command: the next one goes on */
+    store_close(store); /* an error ends the command; the next command continues */
     store = store_open(scratch_path(state, "a.db"), STORE_WRITE);
     assert_int_equal(store_run(store, run).cases, 0);
     store_put_repetition(store, run, &key, &put);
@@ -193,7 +193,7 @@ static void assert_processes(result_store *store, int64_t run, const case_key *k
     assert_int_equal(processes, expected);
 }
 
-/* A process counts for the cases that it timed, once it is ended. */
+/* A process counts for the cases that it timed after it has ended. */
 TEST_IN_SCRATCH(test_processes)
 {
     result_store *store = store_open(scratch_path(state, "a.db"), STORE_WRITE);
@@ -212,12 +212,12 @@ TEST_IN_SCRATCH(test_processes)
     }
     assert_processes(store, run, &first, 0);
     store_end_process(store, run, 0);
-    store_end_process(store, run, 0); /* twice is once */
+    store_end_process(store, run, 0); /* a second call changes nothing */
     assert_processes(store, run, &first, 1);
     assert_processes(store, run, &second, 0);
     store_end_process(store, other, 3); /* another run's process 3 */
     assert_processes(store, run, &first, 1);
-    /* Resumed here, the run has nothing of process 3 left; the other run has all it had. */
+    /* After a resume, this run has nothing of process 3; the other run has all it had. */
     timed_repetition kept = {5, 0, 0, 1, 1, 1, NAN, NAN}, again = {3, 0, 0, 1, 1, 1, NAN, NAN};
     store_put_repetition(store, other, &first, &kept);
     store_drop_unfinished(store, run);
@@ -314,15 +314,15 @@ static void assert_counts(result_store *store, int64_t run, size_t requested, si
     assert_int_equal(info.counts.missing, missing);
 }
 
-/* Of what was requested, each case is done, unsupported or missing: in an open run (after a kill), in one
- * that ended, and in one that goes on. */
+/* Each requested case is done, unsupported or missing: in an open run (after a kill), in one that ended, and in one
+ * that continues. */
 TEST_IN_SCRATCH(test_asked)
 {
     static const struct {
         unsigned parts;
         case_verdict verdict;
         bool timed;
-        const char *missing; /* NULL: it is not */
+        const char *missing; /* NULL: it is not missing */
     } cases[] = {
         {REQUESTED_JUDGEMENT, {VERDICT_PASS, ""}, false, NULL},
         {REQUESTED_JUDGEMENT, {VERDICT_UNSUPPORTED, "no AVX-512"}, false, NULL},
@@ -342,7 +342,7 @@ TEST_IN_SCRATCH(test_asked)
     stored_run info;
     info = store_run(store, run);
     assert_true(info.counts.requested == 0);
-    for (size_t pass = 0; pass < 2; pass++) /* twice is once */
+    for (size_t pass = 0; pass < 2; pass++) /* a second call changes nothing */
         for (size_t i = 0; i < CASES; i++) {
             requested.key.rows = i + 1;
             requested.parts =
@@ -372,7 +372,7 @@ TEST_IN_SCRATCH(test_asked)
             cases[i].missing != NULL);
     info = store_run(store, run);
     assert_int_equal(info.cases, CASES - 2); /* only requested: no case to show */
-    /* A run that lost something goes on, and tries again what was skipped. */
+    /* A run with missing cases continues, and tries them again. */
     found = store_find_unfinished(store, "abc");
     assert_int_equal(found, run);
     bool has;
@@ -385,7 +385,7 @@ TEST_IN_SCRATCH(test_asked)
     store_close(store);
 }
 
-/* The latest of one machine, and of no other. */
+/* Returns the latest noise of one machine, and of no other. */
 TEST_IN_SCRATCH(test_noise)
 {
     machine_fact here_facts[] = {{"cpu_model", "x"}, {"l2_bytes", "1"}, {"git_commit", "a"}},
@@ -412,7 +412,7 @@ TEST_IN_SCRATCH(test_noise)
     assert_true(!found.made[0] && isnan(found.smallest[REGIME_L1]));
 }
 
-/* Together or not at all. */
+/* Results are stored together or not at all. */
 TEST_IN_SCRATCH(test_together)
 {
     result_store *store = store_open(scratch_path(state, "a.db"), STORE_WRITE);
@@ -421,7 +421,7 @@ TEST_IN_SCRATCH(test_together)
     run_info info = {.command_line = "c", .plan = "quick", .plan_hash = "h", .machine = &machine};
     case_key key = sample_key();
     timed_repetition put = {0, 0, 0, 1, 2, 3, NAN, NAN};
-    store_together(store); /* which the program's end cuts off */
+    store_together(store); /* cut off by the end of the program */
     store_put_repetition(store, store_begin_run(store, &info), &key, &put);
     store_close(store);
     store = store_open(scratch_path(state, "a.db"), STORE_WRITE);
@@ -435,11 +435,11 @@ TEST_IN_SCRATCH(test_together)
     assert_int_equal(store_latest_run(store), run);
     stored_run stored = store_run(store, run);
     assert_true(stored.state == RUN_OPEN && stored.repetitions == 1);
-    store_put_repetition(store, begun(store), &key, &put); /* and on as before */
+    store_put_repetition(store, begun(store), &key, &put); /* and later results are stored */
     store_close(store);
 }
 
-/* The class that colours an error, and the words for it. */
+/* Tests the class that colours an error, and its words. */
 TEST(test_error_classes)
 {
     static const struct {
