@@ -1,8 +1,7 @@
-/* Every kernel with a proven bound, on rows drawn to break one: elements, gamma, beta and eps each
- * at any place of the type's range, so that whatever a proof took for exact, normal or finite and
- * the kernel only computes (rstd, gamma * rstd, the mean, squares) underflows, overflows or loses
- * its digits somewhere. Then rows at the range's lower end, where what is not 0 may round to it.
- * Arguments: how many blocks, and where the numbers begin. */
+/* Runs every kernel with a proven bound on random rows that may break it: elements, gamma, beta and eps are anywhere in
+ * the type's range, so that intermediate results (rstd, gamma * rstd, the mean, squares) that a proof assumes to be
+ * exact, normal or finite underflow, overflow or lose their digits. Then on rows at the lower end of the range, where
+ * numbers round to 0. Arguments: the number of blocks, and the start of the random numbers. */
 #include "base/hash.h"
 #include "metrics/storage.h"
 #include "block.h"
@@ -13,7 +12,7 @@ enum { ROWS = 6, MOST_HIDDEN = 1100, SEED = 1 };
 
 static size_t block_count = 40;
 
-/* Numbers from a counter. */
+/* The counter from which random numbers are computed. */
 static uint64_t drawn;
 
 static uint32_t below(uint32_t limit)
@@ -41,7 +40,7 @@ static range range_of(ln_type type)
     return ranges[type];
 }
 
-/* An exponent: often a moderate one, else anywhere. */
+/* Draws an exponent: a moderate one half of the time, else any in the type's range. */
 static int draw_exponent(ln_type type)
 {
     range all = range_of(type);
@@ -56,7 +55,7 @@ static double sign_of(size_t i, uint32_t kind)
     return (kind == 0 ? i & 1 : kind == 1 ? below(2) : kind == 2 ? i % 7 == 0 : 0) ? -1 : 1;
 }
 
-/* A row: size 2^e with signs and mantissas as drawn, perhaps off zero, perhaps one outlier. */
+/* Fills a row with random numbers of size 2^e, perhaps with an offset, perhaps with one outlier. */
 static void fill_row(ln_type type, size_t hidden, void *row)
 {
     int scale = draw_exponent(type), offset = draw_exponent(type);
@@ -72,8 +71,9 @@ static void fill_row(ln_type type, size_t hidden, void *row)
         storage_store(type, row, below((uint32_t)hidden), ldexp(1, draw_exponent(type)));
 }
 
-/* A few multiples of the smallest number; halves of two neighbours; one element off; numbers from
- * the smallest to tiny normal ones; numbers whose squares are the smallest. */
+/* Fills a row with a few multiples of the smallest number; or two neighbouring ones in turn; or equal ones except for
+ * one element; or numbers from the smallest to tiny normal ones; or numbers whose squares are near the smallest
+ * number. */
 static void fill_small_row(ln_type type, size_t hidden, void *row)
 {
     uint32_t kind = below(5), signs = below(4), span = 1 + below(4);
@@ -152,7 +152,7 @@ static void show(const judge_block *block, const kernel_entry *kernel, const cas
                 verdict->detail);
 }
 
-/* Counts kernels that break their bound; where a class is another, the judge decides. */
+/* Returns 1 if the kernel breaks its bound on a block. If a class is wrong, the judge decides. */
 static size_t attack(const judge_block *block, const kernel_entry *kernel, double *claimed)
 {
     row_score scores[ROWS];

@@ -1,15 +1,15 @@
 #!/bin/bash
-# Holds layernorm.h, the dispatch table and the library to results/judged/cells.tsv: a sample of its
-# shorter rows is judged again; with LNBENCH_FULL all of it.
+# Compares layernorm.h, the dispatch table and the library with results/judged/cells.tsv: a sample of its
+# shorter rows is judged again; with LNBENCH_FULL all rows.
 # usage: cells_test.sh SOURCE_ROOT BUILD_DIRECTORY
 set -u
 root=$1 judge=$2/bin/judge_cells cells=$1/results/judged/cells.tsv every=49 failed=0
 export LC_ALL=C LNBENCH_WORKER=$2/bin/lnbench-worker LNBENCH_LIBRARY=$2/lib/liblayernorm.so
 [ -z "${LNBENCH_FULL-}" ] || every=1
 
-# layernorm.h has the promises of promise.c. What is judged is the next power of two, or of 16 bits the
-# next hundredth, from the worst cell; what is proven is no less than that. `reproducible` has one figure
-# for all places and ISAs of x86. What a cell of the table takes was judged there.
+# layernorm.h must have the promises of promise.c. A promise that rests on judged cells is the worst cell rounded up to
+# a power of two, or for 16-bit types to a hundredth; a proven one is no less than the worst cell. `reproducible` has
+# one figure for all call_places and ISAs of x86. Every cell of the dispatch table must be in cells.tsv.
 "$judge" --table | awk -F'\t' '
     function complain(text) { print text; bad++ }
     function above(worst, type, step) {
@@ -29,7 +29,7 @@ export LC_ALL=C LNBENCH_WORKER=$2/bin/lnbench-worker LNBENCH_LIBRARY=$2/lib/libl
         places[$1 FS $2 FS $3 FS $5] = "," $4 ","
         split($1, part, "_")
         if ($6 + 0 > worst[part[2], part[3]]) worst[part[2], part[3]] = $6 + 0
-        if (part[2] != "reproducible" || $2 == "neon") next # which was judged with fewer seeds
+        if (part[2] != "reproducible" || $2 == "neon") next # neon was judged with fewer seeds
         if (($1, $3) in same && same[$1, $3] != $6 FS $7 FS $8)
             complain($1 ", hidden " $3 ": " $6 " row ULP on " $2 ", elsewhere " same[$1, $3])
         same[$1, $3] = $6 FS $7 FS $8
@@ -48,7 +48,7 @@ export LC_ALL=C LNBENCH_WORKER=$2/bin/lnbench-worker LNBENCH_LIBRARY=$2/lib/libl
         exit bad > 0 || checked != 12 || count < 1000
     }' - "$cells" "$root/kernels/include/layernorm.h" || failed=1
 
-# A call may take another kernel on another make of CPU; judge_cells holds that to the promise, too.
+# A call may dispatch to another kernel on another make of CPU; judge_cells compares that with the promise, too.
 while IFS=$'\t' read -r call isa hidden places kernel row_ulp family seed; do
     found=$("$judge" "$isa" "$seed" "$call" "$hidden" "${places%%,*}" 2>&1) || { echo "$found"; failed=1; }
     IFS=$'\t' read -r _ _ _ _ taken again worst _ <<<"$found"

@@ -22,7 +22,7 @@ static covering_array array_of(const factor_table *table, unsigned strength, siz
     return covering_make(&memory, &asked);
 }
 
-/* Triples of levels of three factors in the array. */
+/* Returns the number of different triples of levels of three factors in the array. */
 static size_t count_triples(const covering_array *array, size_t a, size_t b, size_t c)
 {
     static bool seen[COVERING_LEVELS][COVERING_LEVELS][COVERING_LEVELS];
@@ -66,7 +66,6 @@ TEST(a_part_says_how_much_it_holds_and_begins_as_the_whole)
     arena_free(&memory);
 }
 
-/* Every hidden size up to 1100, and few elements. */
 TEST(problems_have_every_size_and_keep_to_their_elements)
 {
     const combinations_request asked = {.plain = torch, .alone = true, .seed = 3};

@@ -1,13 +1,13 @@
 #!/bin/bash
-# Runs planted faults, their correct twins and honest kernels through lnbench, and prints which
-# check finds which fault, as Markdown (docs/conformance.md).
+# Runs planted faults, their correct twins and honest kernels with lnbench, and prints a Markdown table of the checks
+# that find each fault (docs/conformance.md).
 # usage: faults_table.sh LNBENCH PLUGIN FAULTS_DEF [OPTION...]
 #          OPTION...  of lnbench run, such as --plan quick; --kernels narrows the faults
-#          Exit code: 0 where at least 97 % of the faults and none of the others are alarmed, else 1.
+#          Exit code: 0 if at least 97 % of the faults and no correct kernel fail, else 1.
 #        faults_table.sh --honest LNBENCH PLUGIN RUNS FIRST_SEED [--by-turns] [OPTION...]
-#          Whole accuracy runs of the honest kernels over seeds: none may be alarmed.
-#          --by-turns  one of the honest kernels a run, and not all of them
-#          Exit code: 0 where no run alarmed any kernel, else 1.
+#          Makes a whole accuracy run of the honest kernels for each seed: none of them may fail.
+#          --by-turns  each run has one of the honest kernels, and not all of them
+#          Exit code: 0 if no kernel failed in any run, else 1.
 set -u
 folder=$(mktemp -d) || exit 7
 trap 'rm -rf "$folder"' EXIT
@@ -49,7 +49,7 @@ if [ "$1" = --honest ]; then
 fi
 lnbench=$1 plugin=$2 definitions=$3
 shift 3
-# Two kernels of a plan differ in their types too: all of them are asked for.
+# Without --kernels, run the kernels of all types.
 case " $* " in
 *" --kernels "*) ;;
 *) set -- "$@" --kernels 'fault.*,twin.*,honest.*' ;;

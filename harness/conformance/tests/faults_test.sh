@@ -1,10 +1,10 @@
 #!/bin/bash
-# Faults are found and their twins are not (docs/conformance.md): a fault or two for each check, and a twin. All of
-# faults.def takes half an hour: results/judged/library.sh.
+# Faults are found, and their correct twins pass (docs/conformance.md): one or two faults for each check, and a twin.
+# All of faults.def takes half an hour: results/judged/library.sh.
 # usage: faults_test.sh LNBENCH FAULTS_PLUGIN FAULTS_DEF
-#        faults_test.sh --texts LNBENCH FOLDER_OF_PLUGINS SOURCES (the folder harness): each check proves that it is
-#        alive. Of each text that the judge, the conformance tests and the calls under them can print there is a
-#        planted fault, or a kernel at a limit, whose verdict has it.
+#        faults_test.sh --texts LNBENCH FOLDER_OF_PLUGINS SOURCES (the folder harness): tests that every check works.
+#        Each text that the judge, the conformance tests and the worker can print must be in the verdict of a planted
+#        fault, or of a type-limited kernel.
 set -u
 if [ "$1" = --texts ]; then
     lnbench=$2 plugins=$3 sources=$4
@@ -29,9 +29,9 @@ if [ "$1" = --texts ]; then
     ask sabotage_plugin naive.writes_to_former_y --inputs normal
     ask rmsnorm_faults_plugin "$(faults order,eps_left_out)" --operation rmsnorm \
         --conventions 'operation=rmsnorm,eps=.1@square,weight=w' --inputs normal
-    # Texts are string literals of calls, one by one where several are chosen from. No planted fault has what is
-    # printed where the system lacks something, of the library's own calls, or of a kernel that is right where it is
-    # supported; rmsnorm_test has the eps "of at most", and sabotage_test what claims to be correctly rounded.
+    # The texts are the string literals in calls of these functions. No planted fault has the texts for something that
+    # the system lacks, for the library's own calls, or for a correct kernel that supports little; rmsnorm_test tests
+    # the eps "of at most", and sabotage_test the claim to be correctly rounded.
     awk '
         BEGIN { RS = ";" }
         /(judge_find|verdict_say|order_fails|number_print|snprintf)\(/ {
@@ -59,7 +59,7 @@ if [ "$1" = --texts ]; then
     echo "$(wc -l <"$folder/texts") texts, $dead without a fault"
     exit $((dead > 0))
 fi
-# Those of --texts are found there.
+# The faults of --texts are not repeated here.
 kernels=honest.one_pass_strided_16_bf16,fault.third_thread,fault.last_of_32_mib,fault.flushes_and_40_ulp
 bash "$(dirname "$0")/faults_table.sh" "$@" --plan quick --only accuracy \
     --kernels fault.ddof_1_var,fault.ddof_1_of_1 || exit 1

@@ -1,11 +1,11 @@
-/* The bits of each kernel here depend on one thing; all kernels but the first promise that they do not. */
+/* The bits of each kernel depend on one property of the call, although all but the first promise that they do not. */
 #include "layernorm_plugin.h"
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* There are two builds, for comparisons: in the one that keeps it, no bit depends on threads. */
+/* There are two builds, for comparisons. With INVARIANCE_KEPT no bit depends on the number of threads. */
 #ifdef INVARIANCE_KEPT
 enum { THREADS_COUNT = false };
 #else
@@ -20,7 +20,7 @@ static float *output_of(const ln_problem *problem, const ln_tensors *tensors, si
     return (float *)tensors->y + row * stride;
 }
 
-/* y, with the first element of every row a float further up if `moved`. */
+/* Computes y; if `moved`, the first element of every row becomes the next larger float. */
 static void run_moved(const void *state, const ln_tensors *tensors, bool moved)
 {
     const ln_problem *problem = state;
@@ -86,7 +86,7 @@ static const ln_kernel kernels[] = {
     {KERNEL("same.two", on_nothing, "even", "any", LN_TRAIT_ISA_REPRODUCIBLE)},
 };
 
-/* Threads of its own, so that rows keep their places whatever their number. */
+/* The plugin has threads of its own, so that lnbench does not divide the rows. */
 static int set_threads(unsigned threads)
 {
     threads_now = threads;

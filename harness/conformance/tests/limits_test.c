@@ -1,5 +1,5 @@
-/* The judge of kernels without a bound is tried on simulated kernels: it never rejects an honest order of summation, and
- * it finds planted errors.
+/* Tests the judge of kernels without a bound on simulated kernels: it accepts every honest order of summation, and
+ * finds planted errors.
  *
  * usage: limits_test [RUNS]. A run takes one row of each kind and type through all honest kernels. docs/conformance.md
  * has the figures of limits_test 10000. */
@@ -93,7 +93,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Any convention of the eight that differ most, and any size. */
+/* Makes a row with a random convention and size. */
 static void make_row(ln_type storage, int kind)
 {
     made->storage = storage;
@@ -157,7 +157,7 @@ static row_limits limits_of(ln_type accumulator)
 
 /* ---- honest kernels ---- */
 
-/* What a kernel has of a row: y, and how far off its mean and 1 / std are. */
+/* A kernel's output for a row: y, and the errors of its mean and 1 / std. */
 typedef struct test_output {
     double y[MOST_HIDDEN], off[ROLES_MOST];
 } test_output;
@@ -169,7 +169,7 @@ static bool all_hold(const row_limits *limits, const test_output *output)
            output->off[ROLE_RSTD] <= limits->statistics[ROLE_RSTD];
 }
 
-/* As the judge does: an order that loses more than the textbook's may have an unlucky pivot, and is at a limit then. */
+/* As in the judge, an order that loses more digits than the textbook's, with an unlucky pivot, is type-limited. */
 TEST(no_honest_order_is_alarmed)
 {
     unsigned long judged = 0, told = 0, limited = 0;
@@ -216,7 +216,8 @@ TEST(no_honest_order_is_alarmed)
     assert_true(told > judged / 2);
 }
 
-/* Sums about the mean of the first eight elements, of which one is a spike: a correct way, which loses digits. */
+/* Computes the variance about the mean of the first eight elements, one of which is a spike. This is a correct
+ * algorithm, which loses digits. */
 TEST(a_pivot_that_is_an_outlier_is_a_limit)
 {
     size_t beyond = 0;
@@ -248,7 +249,7 @@ TEST(a_pivot_that_is_an_outlier_is_a_limit)
 
 /* ---- planted errors ---- */
 
-/* The exact row of another convention, rounded. */
+/* Computes the correctly rounded row under another convention. */
 static void other_convention(ln_convention other, void *y)
 {
     double exact[MOST_HIDDEN], rest[MOST_HIDDEN];
@@ -279,8 +280,8 @@ TEST(another_divisor_is_named)
     }
 }
 
-/* y of the block: of an eps of 1e-3 where 1e-4 is asked for, or of variances that are too large by the factor
- * that looks so in the first row. */
+/* Computes y of a block with an eps of 1e-3 instead of 1e-4; or with all variances too large by the factor that has the
+ * same effect in the first row only. */
 static void other_variance(const judge_block *block, bool factor, double *y)
 {
     const double *x = block->inputs[ROLE_X], first = block->results[0].facts.var;
@@ -336,8 +337,8 @@ static float kept(float value, bool flushes)
     return flushes && fabsf(value) < 0x1p-126f ? 0 : value;
 }
 
-/* gamma (x - mean) rstd + beta where each subnormal number is taken for 0; and x s + t, s = gamma rstd, where
- * that loses digits. */
+/* Computes gamma (x - mean) rstd + beta with each subnormal number replaced by 0; and x s + t with s = gamma rstd,
+ * which loses digits here. */
 TEST(what_is_lost_below_the_least_normal_number_is_no_fault)
 {
     random_state = 7;
@@ -394,7 +395,7 @@ TEST(one_wrong_element_fails)
     }
 }
 
-/* Where 0 / 0 is right, a number is not excused; where nothing is left of the variance, it is. */
+/* If 0 / 0 is the right answer, a number is a failure; if the computed variance is 0 by rounding, it is not. */
 TEST(only_constant_rows_are_undefined)
 {
     random_state = 4;
@@ -410,8 +411,8 @@ TEST(only_constant_rows_are_undefined)
     }
 }
 
-/* Whether `count` wrong elements count as a limit of the type, in a row about 0.05 with deviations of 1, whose output is
- * beta + gamma or beta - gamma; gamma and beta are so large at the first element alone. */
+/* Returns true if `count` wrong elements are judged type-limited. The row has a mean of 0.05 and deviations of 1, so
+ * the output is beta + gamma or beta - gamma; only the first element has this gamma and beta. */
 static bool is_excused(float gamma_size, float beta_size, float wrong, size_t count)
 {
     enum { HIDDEN = 64 };
@@ -431,8 +432,7 @@ static bool is_excused(float gamma_size, float beta_size, float wrong, size_t co
     judge_reserve(judge, &block);
     memcpy(y, block.results[0].rounded, sizeof y);
     for (size_t i = 0; i < count; i++)
-        y[i] =
-            wrong; /* at the first, x s is 1.05 gamma, and x and the mean together reach 1.1 gamma */
+        y[i] = wrong; /* of the first one, x s is 1.05 gamma, and (|x| + |mean|) s is 1.1 gamma */
     judge_row(judge, &block, y, 0, &kind, &findings);
     judge_block_free(&block);
     judge_destroy(judge);
@@ -444,7 +444,7 @@ TEST(an_infinity_on_the_way_is_a_limit_near_the_end_alone)
 {
     assert_true(is_excused(3.35e38F, 0, INFINITY, 1));
     assert_false(is_excused(3.35e38F, 0, -INFINITY, 1));
-    assert_false(is_excused(3.35e38F, 0, NAN, 1)); /* which takes two infinities */
+    assert_false(is_excused(3.35e38F, 0, NAN, 1)); /* NaN needs two infinities */
     assert_true(is_excused(3.35e38F, -3.35e38F, NAN, 1));
     assert_false(is_excused(3.35e38F, -3.35e38F, NAN, 2));
     assert_false(is_excused(3.35e38F, 0, INFINITY, 2));
@@ -456,8 +456,8 @@ TEST(an_infinity_on_the_way_is_a_limit_near_the_end_alone)
 
 enum { POSITION_ROWS = 60 }; /* a pack of the covering array has 30 to 183 */
 
-/* Rows whose errors are simulated: what mean and rstd share, and an element's own roundings, uniform
- * over two halves of an ulp; `planted` more in one lane. */
+/* Adds a row with simulated errors: an error of mean and rstd that all elements share, each element's own two roundings
+ * (uniform, half an ulp each), and `planted` ulp more in one lane. */
 static void add_simulated(position_errors *errors, size_t lane, size_t lanes, double planted)
 {
     static const ln_convention plain = {.ddof = 0, .eps_place = LN_EPS_NONE};
@@ -512,7 +512,7 @@ TEST(a_lane_that_differs_is_named)
         if (strcmp(found.where, plants[i].name) != 0)
             assert_string_equal(found.where, i == 3 ? "lane 1 of 2" : plants[i].name);
     }
-    /* Half an ulp more is what a tail without fused operations has. */
+    /* A remainder loop without fused operations has an error of half an ulp more, which is no fault. */
     position_errors errors = {0};
     position_finding found;
     for (int row = 0; row < POSITION_ROWS; row++)

@@ -6,7 +6,7 @@
 #include "metrics/storage.h"
 #include <string.h>
 
-/* mistakes: of what is wrong; or NULL. */
+/* Judges a kernel on one block. mistakes: gets the mistakes that explain a failure; may be NULL. */
 static case_verdict judged(const kernel_entry *kernel, const ln_convention *convention,
                            const char *input, bool residual, size_t rows, size_t hidden,
                            covering_run *mistakes)
@@ -24,7 +24,7 @@ static case_verdict judged(const kernel_entry *kernel, const ln_convention *conv
     return judgement.verdict;
 }
 
-/* Ours that run here, and the plugin's; every field of the convention at every level. */
+/* Tests the library's kernels that run here and the plugin's, with every field of the convention at every level. */
 TEST(right_kernels_are_right_under_every_convention)
 {
     static const char *const inputs[] = {
@@ -67,7 +67,7 @@ static const struct {
     {"eps_elsewhere", "operation=rmsnorm,eps=.1@square,weight=w", "adds eps to the root", false},
     {"eps_left_out", "operation=rmsnorm,eps=.1@square,weight=w", "leaves eps out", false},
     {"eps_1e_3", "operation=rmsnorm,eps=.1@root,weight=1+w", "has an eps of 0.001", false},
-    {"root_of_12_bits", "llama", "", false}, /* in f32 alone: no known mistake, so none is named */
+    {"root_of_12_bits", "llama", "", false}, /* for f32 only: no known mistake, so none is named */
     {"tail_dropped", "llama", "", false},
     {"no_weight", "torch-rms", "does not multiply by the weight", false},
     {"first_weight", "gemma3n", "takes the first weight", false},
@@ -75,7 +75,7 @@ static const struct {
     {"other_offset", "gemma", "where 1 more is asked for", false},
     {"no_square_root", "te", "without its root", false},
     {"no_residual", "llama", "does not add the residual", true},
-    /* What shows in 16-bit rows alone. */
+    /* Mistakes that are visible only in 16-bit rows. */
     {"cast_otherwise", "gemma", "rounds xhat", false},
     {"cast_otherwise", "llama", "does not round xhat", false},
     {"root_otherwise", "torch-rms", "rounds the root", false},
@@ -102,8 +102,8 @@ TEST(planted_mistakes_are_caught_and_named)
             char why[ROW_FAULT_LENGTH] = "";
             case_verdict verdict =
                 judged(kernel, &convention, "positive", planted[i].residual, 24, 77, &seen);
-            assert_false(
-                covering_run_mistake(&seen, &convention, why)); /* one size is not enough */
+            /* One hidden size is not enough to name a mistake. */
+            assert_false(covering_run_mistake(&seen, &convention, why));
             judged(kernel, &convention, "positive", planted[i].residual, 24, 300, &seen);
             bool caught = verdict.kind == VERDICT_INACCURATE;
             bool said = covering_run_mistake(&seen, &convention, why);
@@ -116,7 +116,8 @@ TEST(planted_mistakes_are_caught_and_named)
     assert_int_equal(missed, 0);
 }
 
-/* All rows are off in the same direction then, as another rounding of nearly equal numbers is. */
+/* If all terms are added one after the other in f32, all rows have an error of the same sign, as with a mistake that
+ * rounds nearly equal numbers; it must not be taken for one. */
 TEST(one_chain_of_f32_is_no_other_rounding)
 {
     enum { ROWS = 24, HIDDEN = 4096 };

@@ -1,5 +1,5 @@
-/* Kernels that are broken on purpose. Each one wraps a good kernel of the library and fails in one way, or does something
- * to its process that the process does not survive. sabotage_test.c and session_test.c check the verdicts. */
+/* Kernels that are broken on purpose. Each one wraps a good kernel of the library and fails in one way, or does
+ * something to its process that the process does not survive. sabotage_test.c and session_test.c check the verdicts. */
 #include "layernorm_plugin.h"
 #include <fenv.h>
 #include <math.h>
@@ -36,7 +36,7 @@ static void well(const void *state, const ln_tensors *tensors)
     ln_layernorm_with(ln_layernorm_kernel(BASE), state, tensors);
 }
 
-/* A kernel in place of the good one; and one that does something after a good call. */
+/* INSTEAD defines a kernel of its own; AFTER one that does something after a good call. */
 #define INSTEAD(name)                                                                              \
     static void name(const void *state __attribute__((unused)),                                    \
                      const ln_tensors *tensors __attribute__((unused)))
@@ -68,7 +68,7 @@ INSTEAD(eps_on_wrong_side)
     well(&other, tensors);
 }
 
-/* Leaves y as it was. */
+/* Writes nothing. */
 INSTEAD(unwritten_output)
 {
 }
@@ -88,7 +88,7 @@ AFTER(nan_output)
     output_of(problem, tensors, problem->rows / 2)[problem->hidden / 2] = NAN;
 }
 
-/* Stores into the y of the call before, too. */
+/* Also writes into the y of the previous call. */
 AFTER(writes_to_former_y)
 {
     static float *former;
@@ -97,13 +97,13 @@ AFTER(writes_to_former_y)
     former = tensors->y;
 }
 
-/* Turns flushing to zero on and leaves it so. */
+/* Turns flushing to zero on. */
 AFTER(mxcsr_changed)
 {
     flush_to_zero();
 }
 
-/* The processor is to stop it, not a sanitizer before. */
+/* The fault must come from the processor, and not from a sanitizer. */
 __attribute__((no_sanitize("undefined"))) INSTEAD(crash)
 {
     static int *volatile nowhere = NULL;
@@ -121,7 +121,7 @@ INSTEAD(endless_loop)
         ;
 }
 
-/* The last bit of one element changes from call to call. */
+/* Flips the last bit of one element in every second call. */
 AFTER(random_bit)
 {
     static unsigned calls;
@@ -132,11 +132,11 @@ AFTER(random_bit)
     memcpy(y, &bits, sizeof bits);
 }
 
-/* More rows than a judged block has: only timing gives so many. */
+/* More rows than a judged block has: only timed calls have so many. */
 enum { MANY_ROWS = 1000 };
 
-/* Fine while it is judged, wrong or gone once it is called often or with many rows, as in timing.
- */
+/* The next kernels are right while they are judged, and fail once they are called often or with many rows, as in
+ * timing. */
 static unsigned long calls_so_far;
 
 AFTER(wrong_when_timed)
@@ -151,7 +151,7 @@ AFTER(crash_when_timed)
         crash(problem, tensors);
 }
 
-/* ---- What else a kernel does to its process ---- */
+/* ---- other harm to the process ---- */
 
 AFTER(rounds_to_zero)
 {
@@ -183,7 +183,7 @@ INSTEAD(overflows_stack)
     deeper(NULL);
 }
 
-/* The parent sees the end of the worker, which goes on. */
+/* The parent takes this for the end of the worker, which runs on. */
 AFTER(closes_socket)
 {
     close(3);
@@ -226,7 +226,7 @@ AFTER(wrong_sum)
         ((float *)tensors->sum)[1] += 1;
 }
 
-/* Nothing but zscore's form, an even number of rows, of hidden sizes that 64 divides. */
+/* Supports only conventions without gamma, dense rows in multiples of 4, and hidden sizes in multiples of 64. */
 static const char *refuses_much(const ln_problem *problem)
 {
     if (problem->convention.affine != LN_AFFINE_NONE)
@@ -252,8 +252,8 @@ AFTER(crashes_late)
         abort();
 }
 
-/* In a batch larger than any judged block, some rows are moved by a float, or by a thousandth, or
- * one element is NaN, or changes from call to call. */
+/* In a batch larger than any judged block, the next kernels move some rows to the next float, or by a thousandth, or
+ * give NaN in one element, or change it from call to call. */
 AFTER(position_rounding)
 {
     for (size_t row = MANY_ROWS; row < problem->rows; row += 3)
@@ -295,7 +295,7 @@ AFTER(flushes_when_timed)
         flush_to_zero();
 }
 
-/* With many rows, as in timing, and y being x: normalised twice. */
+/* Normalises twice with many rows, as in timing, if y is x. */
 AFTER(late_in_place)
 {
     if (problem->rows >= MANY_ROWS && tensors->x == tensors->y)
@@ -341,7 +341,7 @@ static void no_release(void *state)
     (void)state;
 }
 
-/* Correctly rounded but for the last bit of a mean. */
+/* Is correctly rounded except for the last bit of a mean. */
 static void nearly_exact(const void *state, const ln_tensors *tensors)
 {
     ln_layernorm_with(ln_layernorm_kernel("exact_certified_grouped_f32_scalar"), state, tensors);
@@ -355,7 +355,7 @@ static ln_bound no_number(const ln_problem *problem, const ln_row_facts *facts)
     return (ln_bound){(double)NAN, 0};
 }
 
-/* y is right and proven; the mean that it gives is off by less than some order of summation. */
+/* y is right and within its bound; the mean is wrong by less than some order of summation would make it. */
 AFTER(shifts_mean)
 {
     for (size_t row = 0; tensors->mean && row < problem->rows; row++)

@@ -1,5 +1,5 @@
 /* Every broken kernel of sabotage_plugin.c and some of faults.def get the right verdict, and every good kernel of the
- * library passes on every input: a gate is trusted only after it has been seen to catch planted faults. */
+ * library passes on every input. */
 #include "domain/operation.h"
 #include "inputs/inputs.h"
 #include "block.h"
@@ -7,7 +7,7 @@
 #include "conformance/internal.h"
 #include <string.h>
 
-/* As it is timed, and in the other layouts. */
+/* Judges the output in the layout of timing, and runs the kernel in all other layouts. */
 static case_verdict judge_all_layouts(const judge_block *block, const kernel_entry *kernel)
 {
     case_judgement judgement;
@@ -35,7 +35,7 @@ static const struct plant {
     const char *convention;
     size_t hidden;
     verdict_kind verdict;
-    const char *detail; /* must stand in the verdict's detail */
+    const char *detail; /* a text that the verdict's detail must contain */
 } plants[] = {
     {"naive.good", "torch", 768, VERDICT_PASS_NO_BOUND, ""},
     {"naive.good", "annotated-transformer", 4096, VERDICT_PASS_NO_BOUND, ""},
@@ -59,7 +59,7 @@ static const struct plant {
     {"naive.random_bit", "torch", 768, VERDICT_NONDETERMINISTIC, ""},
 };
 
-/* Those that follow another kernel. */
+/* Kernels that are judged in turn with a good one. */
 static const struct plant special_plants[] = {
     {"special.rounds_to_zero", "torch", 768, VERDICT_STATE_CHANGED, "rounding"},
     {"special.traps_division", "torch", 768, VERDICT_STATE_CHANGED, "exceptions"},
@@ -72,7 +72,7 @@ static const struct plant special_plants[] = {
 #if defined(__x86_64__)
     {"special.narrows_x87", "torch", 768, VERDICT_STATE_CHANGED, "x87 control word"},
     {"special.leaves_mmx", "torch", 768, VERDICT_STATE_CHANGED, "emms"},
-    /* right, but it makes what comes after it slow */
+    /* The output is right, but code that runs after it becomes slow. */
     {"special.leaves_upper_halves", "torch", 768, VERDICT_PASS_NO_BOUND, SPEED_TRAP},
 #endif
     {"special.unless_refused", "torch", 768, VERDICT_UNSUPPORTED, "an affine form"},
@@ -110,7 +110,7 @@ TEST(every_planted_fault_is_named)
 
 static const struct plant good = {"naive.good", "torch", 768, VERDICT_PASS_NO_BOUND, ""};
 
-/* And the case after it is judged as if nothing had been. */
+/* Harm to the process is named, and the next case is judged as usual. */
 TEST(what_is_done_to_the_process_is_named)
 {
     size_t wrong = 0;
@@ -147,7 +147,7 @@ TEST(the_sum_with_the_residual_is_judged)
     assert_non_null(strstr(wrong.verdict.detail, "row 0, column 1: the sum"));
 }
 
-/* Every kernel of the table on the same rows, which are made once. */
+/* Judges every kernel of the library on the same rows, and returns the number of bad verdicts. */
 static size_t count_bad_verdicts(const char *convention, const char *input, size_t hidden,
                                  size_t number, size_t every)
 {
@@ -173,7 +173,7 @@ static size_t count_bad_verdicts(const char *convention, const char *input, size
     return wrong;
 }
 
-/* Kernels that claim to be correctly rounded are, but for the mean of the planted one; naive is not. */
+/* Kernels that claim to be correctly rounded are so, except the planted one's mean. naive, made to claim it, is not. */
 TEST(correct_rounding_is_checked)
 {
     static const char *const inputs[] = {"normal", "ties", "huge"};
@@ -202,8 +202,8 @@ TEST(correct_rounding_is_checked)
     }
 }
 
-/* Every preset, every input family: nothing but limits. One of the sizes each, and an eighth of
- * the kernels, in turn; all of it with LNBENCH_FULL. */
+/* Every verdict under every preset on every input family is a pass or type-limited. Each has one of the sizes and an
+ * eighth of the kernels, in turn; with LNBENCH_FULL, all of them. */
 TEST(no_good_kernel_gets_a_bad_verdict)
 {
     size_t presets, families, wrong = 0;

@@ -1,5 +1,5 @@
-/* Adversarial rows are stored as text: every number of every type reads back to the bit, text that is no number is refused,
- * and whole finds read back as they were written. What a hunt changes in a row stays finite. */
+/* Adversarial rows are stored as text: numbers of every type are read back bit for bit, other text is refused, and
+ * whole finds are read back as they were written. Rows that a hunt has changed stay finite. */
 #include "conformance/conformance.h"
 #include "scratch.h"
 #include "metrics/storage.h"
@@ -15,7 +15,7 @@ static void check_bits(ln_type type, uint64_t bits)
     char number[HEX_FLOAT_LENGTH];
     size_t size = dtype_size(type);
     uint64_t values[2] = {0}, back[2] = {0};
-    memcpy((char *)values + size, &bits, size); /* element 1, so that an index that is lost shows */
+    memcpy((char *)values + size, &bits, size); /* element 1, so that an ignored index is found */
     hex_float_format(type, values, 1, number);
     if (!hex_float_parse(number, type, back, 1) || memcmp(values, back, sizeof values) != 0)
         fail_msg("%s: bits %llx: '%s' reads back otherwise", dtype_name(type),
@@ -27,7 +27,7 @@ TEST(test_every_number)
     for (uint64_t bits = 0; bits <= UINT16_MAX; bits++) {
         check_bits(LN_BF16, bits);
         check_bits(LN_F16, bits);
-        /* Of the longer types every exponent, with the shortest and longest fractions. */
+        /* For the longer types, every exponent with the shortest and the longest fractions. */
         check_bits(LN_F32, bits << 16);
         check_bits(LN_F32, bits << 16 | 0xffff);
         check_bits(LN_F64, bits << 48);
@@ -72,7 +72,7 @@ TEST(test_no_numbers)
     }
 }
 
-/* A find of a type, with random bits; gamma and beta may be of another. */
+/* Makes a find with random bits in every tensor. */
 static void make_find(ln_type storage, ln_type param, hunt_random *random, arena *memory,
                       worst_row *find)
 {
@@ -151,8 +151,8 @@ TEST(test_finds)
     remove(path);
 }
 
-/* Changed many times over from its type's largest numbers, a row stays finite; every bit of some
- * element changes; the same draws make the same row. */
+/* A row of its type's largest numbers stays finite after many changes, every bit of an element changes, and the same
+ * random numbers give the same row. */
 TEST(test_moves)
 {
     enum { HIDDEN = 7, TURNS = 3000 };

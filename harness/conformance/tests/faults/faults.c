@@ -15,9 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- the kernel that the faults bend: two passes, sums in float, of f64 in double ---- */
+/* ---- the kernel that the faults change: two passes, with sums in float, or in double for f64 ---- */
 
-/* The hook's value in the fault, and the right one in its twin, whose hook is called all the same. */
+/* Returns the hook's value for the fault, and the right one for its twin, whose hook is called too. */
 static double bend(const planted_call *call, double right, double bent)
 {
     return call->wrong ? bent : right;
@@ -28,7 +28,7 @@ static double bend(const planted_call *call, double right, double bent)
 
 #define INLINED static inline __attribute__((always_inline))
 
-/* One operation's result in the accumulator's type: two roundings are one (Figueroa 1995). */
+/* Rounds an operation's result in double to the accumulator's type. Rounding twice is harmless (Figueroa 1995). */
 static double keep(ln_type type, double value)
 {
     return type == LN_F64 ? value : (double)(float)value;
@@ -46,7 +46,7 @@ static double rstd_of(ln_type type, const planted_call *call, double var)
 
 enum { LANES = 8 };
 
-/* Adds element i of the row, or the square of what is left of it without *mean, to a lane. */
+/* Adds element i of the row, or the square of its difference from *mean, to a lane. */
 INLINED double add_up(ln_type type, const planted_fault *fault, const planted_call *call,
                       size_t row, size_t i, const double *mean, double lane)
 {
@@ -55,7 +55,7 @@ INLINED double add_up(ln_type type, const planted_fault *fault, const planted_ca
     return weight == 0 ? lane : keep(type, lane + weight * (mean ? keep(type, off * off) : off));
 }
 
-/* Their sum. Compilers make vectors of whole groups of lanes. */
+/* Adds all elements. Compilers vectorise the loop over whole groups of lanes. */
 INLINED double sum_up(ln_type type, const planted_fault *fault, const planted_call *call,
                       size_t row, const double *mean)
 {
@@ -168,7 +168,7 @@ static void give_statistics(const planted_fault *fault, const planted_call *call
                                       : rstd);
 }
 
-/* `elements` has the hooks of elements, those of `fault` or none. */
+/* Computes all rows. `elements` is `fault`, or a fault without hooks, which is used for single elements. */
 INLINED void perform_rows_of(ln_type type, ln_type param, const planted_fault *elements,
                              const planted_fault *fault, const planted_call *call)
 {
@@ -181,7 +181,7 @@ INLINED void perform_rows_of(ln_type type, ln_type param, const planted_fault *e
     }
 }
 
-/* Most bend no element: compilers make vectors of those of f32. */
+/* Most faults have no hook for elements; for f32, compilers vectorise these. */
 static void perform_rows(const planted_fault *fault, const planted_call *call)
 {
     static const planted_fault none;
@@ -196,7 +196,7 @@ static void perform_rows(const planted_fault *fault, const planted_call *call)
         perform_rows_of(type, param, fault, fault, call);
 }
 
-/* Calls may come from several threads; each has rows of its own. */
+/* Makes one call of a fault or its twin. Several threads may call, so each call has its own row buffers. */
 static void perform(const planted_fault *fault, bool wrong, ln_type accumulator,
                     unsigned long *calls, const prepared_states *prepared, const void *state,
                     const ln_tensors *tensors)
@@ -230,9 +230,9 @@ static void perform(const planted_fault *fault, bool wrong, ln_type accumulator,
     free(room);
 }
 
-/* ---- what the lines of the table use ---- */
+/* ---- functions for faults.def ---- */
 
-/* Element i of row `row` of y, added to; nothing in the twin. */
+/* Adds to element i of row `row` of y; does nothing in the twin. */
 static void add(const planted_call *call, size_t row, size_t i, double much)
 {
     const ln_problem *problem = call->problem;
@@ -241,14 +241,14 @@ static void add(const planted_call *call, size_t row, size_t i, double much)
     store_element(problem->storage, call->tensors->y, at, bend(call, y, y + much));
 }
 
-/* y of the first row, made wrong by as much as a row's scale. */
+/* Makes y of the first row wrong by 1 in every element. */
 static void spoil(const planted_call *call)
 {
     for (size_t i = 0; i < call->problem->hidden; i++)
         add(call, 0, i, 1);
 }
 
-/* Two rows of y change places; nothing in the twin. */
+/* Swaps two rows of y; does nothing in the twin. */
 static void swap_rows(const planted_call *call, size_t a, size_t b)
 {
     size_t stride = stride_of(call->problem->y_stride, call->problem->hidden);
@@ -260,7 +260,7 @@ static void swap_rows(const planted_call *call, size_t a, size_t b)
     }
 }
 
-/* What tells a first row of f32 from others. */
+/* Returns a checksum of the first row of an f32 tensor. */
 static double first_row(const planted_call *call, const void *tensor)
 {
     double sum = 0;
@@ -269,7 +269,7 @@ static double first_row(const planted_call *call, const void *tensor)
     return sum;
 }
 
-/* A thread that stays, or ends at once. */
+/* A thread's function: it never returns if `stays`, else at once. */
 static void *rest(void *stays)
 {
     while (stays)
@@ -277,7 +277,7 @@ static void *rest(void *stays)
     return NULL;
 }
 
-/* 1 for the first thread that calls, 2 for the second. */
+/* Returns 1 in the first thread that calls, 2 in the second, ... */
 static unsigned thread_number(void)
 {
     static unsigned seen;
@@ -302,7 +302,7 @@ static bool is_prime(size_t n)
     return n > 1;
 }
 
-/* value with so many bits of significand, rounded to nearest, or cut off. */
+/* Returns a value with so many bits of significand, rounded to nearest or truncated. */
 static double cut(double value, int bits, bool truncate)
 {
     const uint64_t lost = (UINT64_C(1) << (DBL_MANT_DIG - bits)) - 1;
@@ -310,7 +310,7 @@ static double cut(double value, int bits, bool truncate)
     if (!isfinite(value))
         return value;
     memcpy(&word, &value, sizeof word);
-    if (!truncate) /* to the nearest, of two to the even one */
+    if (!truncate) /* round to nearest, ties to even */
         word += lost / 2 + (word >> (DBL_MANT_DIG - bits) & 1);
     word &= ~lost;
     memcpy(&value, &word, sizeof word);
@@ -327,7 +327,7 @@ static bool is_poison(const void *y, size_t bytes)
     return bytes == 0;
 }
 
-/* Whether the page behind y's last byte is there: what a kernel sees that looks for the judge. */
+/* Returns true if the page after y's last byte is inaccessible, by which a kernel can recognise the judge. */
 static bool is_guarded(const planted_call *call)
 {
     const ln_problem *problem = call->problem;
@@ -383,7 +383,7 @@ __attribute__((constructor)) static void note_loading(void)
         value = kept;                                                                              \
     } while (0)
 #define UNUSED_CALL (void)call
-/* Statements, the last of which is the value. */
+/* The body of a function: statements, the last of which is the value. */
 #define VALUE_OF(...) return __extension__({ __VA_ARGS__; });
 #define PLANT(hook, name, what)                                                                    \
     static const planted_fault fault_##name = {#name, what, .hook = hook##_##name};

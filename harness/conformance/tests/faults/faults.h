@@ -1,4 +1,4 @@
-/* Planted faults: what a fault may bend of a plain LayerNorm, and where it is asked.
+/* Planted faults: the hooks by which a fault changes a correct LayerNorm.
  *
  *     FAULT(ELEMENT, lane, lane_13_of_16, "lane 13 of 16 is off by 2^-12", i % 16 == 13 ? y * 1.0002 : y)
  *
@@ -12,61 +12,61 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* What the prepared states of a kernel share. */
+/* Data that all prepared states of a kernel share. */
 typedef struct prepared_states {
-    bool table;        /* the last release takes it away */
-    int alive;         /* states */
-    ln_problem latest; /* of the state prepared last */
+    bool table;        /* exists until the last state is released */
+    int alive;         /* the number of states */
+    ln_problem latest; /* the problem of the state that was prepared last */
 } prepared_states;
 
 /* One call of one fault's kernel. */
 typedef struct planted_call {
     const ln_problem *problem;
     const ln_tensors *tensors;
-    bool wrong;          /* the fault, not its twin */
-    ln_type accumulator; /* as the kernel declares it: of mean and rstd */
-    unsigned long count; /* calls of this kernel before */
+    bool wrong;          /* true for the fault, false for its twin */
+    ln_type accumulator; /* the declared type of mean and rstd */
+    unsigned long count; /* earlier calls of this kernel */
     const prepared_states *prepared;
-    double *row;    /* the row as it came in: hidden elements */
-    double *output; /* the same for what goes out */
+    double *row;    /* the input row, hidden elements */
+    double *output; /* the output row */
 } planted_call;
 
-/* What a row is normalised with: numbers of the accumulator's type. */
+/* The statistics of a row: numbers of the accumulator's type. */
 typedef struct statistics {
     double mean, var, rstd;
 } statistics;
 
-/* A hook is given what is right and returns what the fault makes of it. N is hidden, M rows. */
+/* The hooks. Each is given the right value, and returns or stores the fault's value. N is hidden, M rows. */
 typedef struct planted_fault {
     const char *name, *what;
-    /* The problem and the tensors themselves. */
+    /* Changes the problem and the tensors. */
     void (*problem)(const planted_call *call, ln_problem *problem, ln_tensors *tensors);
-    /* How often element i is counted in both sums. */
+    /* Returns the weight of element i in both sums. */
     double (*weight)(const planted_call *call, size_t row, size_t i);
-    /* After mean and var, before rstd; after rstd. */
+    /* Called after mean and var are computed, and after rstd is. */
     void (*moments)(const planted_call *call, size_t row, statistics *s);
     void (*scale)(const planted_call *call, size_t row, statistics *s);
-    /* Which row is read; which element is read for x, gamma and beta, and which is written. */
+    /* Return the row that is read; the elements that are read for x, gamma and beta; and the one that is written. */
     size_t (*source)(const planted_call *call, size_t row, size_t i);
     size_t (*read)(const planted_call *call, size_t row, size_t i);
     size_t (*gamma)(const planted_call *call, size_t row, size_t i);
     size_t (*beta)(const planted_call *call, size_t row, size_t i);
     size_t (*write)(const planted_call *call, size_t row, size_t i);
-    /* y, before it is rounded to the storage type, and the rounded value. */
+    /* Return y before it is rounded to the storage type, and the rounded value. */
     double (*element)(const planted_call *call, size_t row, size_t i, double xhat, double gamma,
                       double beta, double y);
     double (*rounding)(const planted_call *call, size_t row, size_t i, double y, double stored);
-    /* The outputs beside y. */
+    /* Return the outputs besides y. */
     double (*mean_out)(const planted_call *call, size_t row, const statistics *s, double value);
     double (*rstd_out)(const planted_call *call, size_t row, const statistics *s, double value);
     double (*sum_out)(const planted_call *call, size_t row, size_t i, double x, double residual,
                       double value);
-    /* Before and after all of it. `before` says whether the call is over. */
+    /* Called before and after everything else. If `before` returns true, the call ends. */
     bool (*before)(const planted_call *call);
     void (*after)(const planted_call *call);
 } planted_fault;
 
-/* ---- the element types, by their bits: branches would take longer than the kernels ---- */
+/* ---- conversions of element types by their bits, since branches would take longer than the kernels ---- */
 
 static inline float float_of(uint32_t bits)
 {
@@ -90,7 +90,7 @@ static inline float from_f16(uint16_t half)
     return float_of((size < 0x400 ? small : normal) | sign);
 }
 
-/* Rounded by adding 2^23 units of the last place. */
+/* Rounds by adding 2^23 units in the last place. */
 static inline uint16_t to_f16(float value)
 {
     uint32_t bits = bits_of(value), size = bits & 0x7fffffffu, e = size >> 23;
@@ -107,7 +107,7 @@ static inline uint16_t to_bf16(float value)
     return (uint16_t)((bits & 0x7fffffff) > 0x7f800000 ? 0x7fc0 : rounded);
 }
 
-/* Element i of a tensor as a double, and a float rounded to nearest even as element i. */
+/* Load element i of a tensor as a double, and store a value, rounded to nearest even, as element i. */
 static inline double load_element(ln_type type, const void *tensor, size_t i)
 {
     const uint16_t *halves = tensor;
@@ -140,7 +140,7 @@ static inline void store_element(ln_type type, void *tensor, size_t i, double va
     }
 }
 
-/* value rounded to a type. */
+/* Returns a value rounded to a type. */
 static inline double rounded(ln_type type, double value)
 {
     double room;
@@ -153,7 +153,7 @@ static inline size_t stride_of(size_t stride, size_t hidden)
     return stride ? stride : hidden;
 }
 
-/* Kernels that are right: thirty-five in each type (honest.c). */
+/* The correct kernels, thirty-five in each type (honest.c). */
 extern const ln_kernel honest_kernels[];
 extern const size_t honest_count;
 

@@ -1,5 +1,5 @@
-/* Correct kernels, thirty-five in each type, which differ in their order of summation, formula and last steps. The judge
- * must accept all of them. Sums of 16-bit rows are computed in float, like those of f32; sums of f64 in double
+/* Correct kernels, thirty-five in each type, which differ in their order of summation, formula and last steps. The
+ * judge must accept all of them. Sums of 16-bit rows are computed in float, like those of f32; sums of f64 in double
  * (HONEST_F64). */
 #include "faults.h"
 #include <math.h>
@@ -103,14 +103,14 @@ static real wide(const terms *t, size_t from, size_t to, unsigned unused)
     return (real)sum;
 }
 
-/* Split at places that the seed draws. */
+/* Adds two parts recursively, split at a place that depends on the seed. */
 static real random_tree(const terms *t, size_t from, size_t to, unsigned seed)
 {
     if (to - from <= 1)
         return from < to ? term(t, from) : 0;
     unsigned next = (seed ^ (unsigned)(from * 2654435761u) ^ (unsigned)to) * 1664525u + 1013904223u;
     size_t middle = from + 1 + (next >> 8) % (to - from - 1 ? to - from - 1 : 1);
-    /* The depth stays within a few times that of a chain of lg N. */
+    /* Each part has at least an eighth of the terms, so that the depth is a few times lg N. */
     size_t least = from + 1 + (to - from) / 8, most = to - 1 - (to - from) / 8;
     middle = middle < least ? least : middle > most ? most : middle;
     middle = middle <= from ? from + 1 : middle >= to ? to - 1 : middle;
@@ -181,7 +181,7 @@ static real arranged(const terms *t, size_t from, size_t to, unsigned way)
     return sum;
 }
 
-/* How var is found from the sums. */
+/* The algorithm for mean and variance. */
 typedef enum moment_way {
     TWO_PASS,
     ONE_PASS,
@@ -204,7 +204,7 @@ static void welford(const terms *t, size_t count, real *mean, real *squares)
     }
 }
 
-/* Running totals, no mean (Youngs and Cramer 1971). */
+/* Computes the variance from running totals without a mean (Youngs and Cramer 1971). */
 static void youngs_cramer(const terms *t, size_t count, real *mean, real *squares)
 {
     real total = t->x[0];
@@ -219,7 +219,7 @@ static void youngs_cramer(const terms *t, size_t count, real *mean, real *square
     *mean = total / (real)count;
 }
 
-/* Blocks of 40 by two passes, put together (Chan, Golub, LeVeque 1979). */
+/* Computes blocks of 40 elements in two passes each, and combines them (Chan, Golub, LeVeque 1979). */
 static void chan(terms t, size_t count, real *mean, real *squares, order *sum)
 {
     *mean = *squares = 0;
@@ -266,13 +266,13 @@ static void find_moments(const real *x, size_t count, int ddof, order *sum, unsi
         if (formula == ONE_PASS || formula == CORRECTED || pivoted)
             squares -= part * n * part;
     }
-    squares = squares < 0 ? 0 : squares; /* a NaN stays one */
+    squares = squares < 0 ? 0 : squares; /* NaN stays NaN */
     *var = squares / (n - (real)ddof);
 }
 
-/* What is done with mean and var: operation by operation; y as x s + t; with fused multiplications
- * and additions; with 1 / sqrt from an estimate right to 2^-12 and steps of Newton; with var^-0.5, the
- * root of 1 / var, or hypot(sqrt(var), sqrt(eps)); with a division by the std for each element. */
+/* The computation of y from mean and var: operation by operation; as x s + t; with fused multiply-add; with 1 / sqrt
+ * from an estimate with an error of 2^-12 and Newton steps; with var^-0.5, the root of 1 / var, or hypot(sqrt(var),
+ * sqrt(eps)); with a division by the std for each element. */
 typedef enum finish {
     DIRECT,
     FOLDED,
@@ -299,7 +299,7 @@ static real estimated(real var)
     return guess;
 }
 
-/* rstd, and what it is one over. */
+/* Returns rstd, and the std in *std. */
 static real rstd_of(const ln_convention *convention, real var, finish end, real *std)
 {
     bool in_var = convention->eps_place == LN_EPS_VAR, on_std = convention->eps_place == LN_EPS_STD;
@@ -318,7 +318,7 @@ static real rstd_of(const ln_convention *convention, real var, finish end, real 
     return 1 / *std;
 }
 
-/* Elements from one on; the type is not asked at each of them. */
+/* Loads `count` elements from element `from` on. The switch is outside the loop, for speed. */
 static void load_elements(ln_type type, const void *tensor, size_t from, size_t count, real *row)
 {
 #define LOAD(TYPE)                                                                                 \
@@ -349,7 +349,7 @@ static void store_elements(ln_type type, const real *row, size_t count, void *te
     }
 }
 
-/* x + residual is rounded to the type, once: of 16 bits a sum in f32 is rounded as an exact one. */
+/* Loads a row. x + residual is rounded to the type once; for 16 bits the sum in f32 is rounded like an exact one. */
 static void load_row(const ln_problem *problem, const ln_tensors *tensors, size_t row, real *x,
                      real *room)
 {
@@ -362,7 +362,7 @@ static void load_row(const ln_problem *problem, const ln_tensors *tensors, size_
     load_elements(type, tensors->residual, at, hidden, room);
     for (size_t i = 0; i < hidden; i++)
         room[i] += x[i];
-    store_elements(type, room, hidden, x, 0); /* x has room for it */
+    store_elements(type, room, hidden, x, 0); /* a row of the storage type fits in x */
     memcpy(room, x, hidden * sizeof *x);
     load_elements(type, room, 0, hidden, x);
     at = row * stride_of(problem->sum_stride, hidden);
@@ -370,7 +370,7 @@ static void load_row(const ln_problem *problem, const ln_tensors *tensors, size_
         store_elements(type, x, hidden, tensors->sum, at);
 }
 
-/* Of tensors of one row with its statistics; x becomes y. */
+/* Normalises one row with its statistics; x becomes y. */
 static void apply(const ln_problem *problem, const real *gammas, const real *betas, real mean,
                   real rstd, real std, finish end, real *x)
 {
@@ -389,7 +389,7 @@ static void apply(const ln_problem *problem, const real *gammas, const real *bet
     }
 }
 
-/* gamma, or beta, for each column. */
+/* Loads gamma or beta for each column. */
 static void load_parameter(const ln_problem *problem, const void *tensor, real absent, real *values)
 {
     const bool one = problem->convention.affine == LN_AFFINE_SCALAR;

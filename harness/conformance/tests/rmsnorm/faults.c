@@ -1,6 +1,6 @@
-/* Kernels of RMSNorm in f64 that have one fault each (faults.def), and correct kernels: one in f64, and others in f32 that
- * differ in their order of summation (five) and formula (four). The judge must accept the correct ones. For rmsnorm_test
- * the faults and the first correct kernel exist in every type. */
+/* Kernels of RMSNorm in f64 that have one fault each (faults.def), and correct kernels: one in f64, and others in f32
+ * that differ in their order of summation (five) and formula (four). The judge must accept the correct ones. For
+ * rmsnorm_test the faults and the first correct kernel exist in every type. */
 #include "layernorm_plugin.h"
 #include "metrics/storage.h"
 #include <math.h>
@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A row on its way. */
+/* The state of a row while it is computed. */
 typedef struct row_state {
     const ln_problem *given;
     const ln_tensors *tensors;
     double mean, square, eps, centre, root, exact_root;
-    double xhat; /* of the element, unrounded */
-    bool inside; /* eps is in the square */
+    double xhat; /* xhat of the current element, unrounded */
+    bool inside; /* eps is added to the mean square, not to the root */
 } row_state;
 
 static double stored(ln_type type, double value)
@@ -25,7 +25,7 @@ static double stored(ln_type type, double value)
     return storage_load(type, &room, 0);
 }
 
-/* Towards zero to bf16. */
+/* Rounds to bf16 towards zero. */
 static double cut(double value)
 {
     float single = (float)value;
@@ -36,7 +36,7 @@ static double cut(double value)
     return single;
 }
 
-/* ---- the hooks, with what a right kernel does: v is the value so far ---- */
+/* ---- the hooks, with the code of a correct kernel; v is the value so far ---- */
 
 #define VALUES(HOOK)                                                                               \
     HOOK(TERM, v *v)                                                                               \
@@ -65,7 +65,7 @@ enum { VALUES(ENUMERATE) HOOKS };
 #define USUAL(name, ...) BODY(usual_##name, __VA_ARGS__)
 VALUES(USUAL)
 
-/* x + residual as the convention has it, where the root is made and where x is divided by it. */
+/* Returns x + residual, rounded as the convention says for the squares (`squared`), or for the division by the root. */
 static double added(row_state *s, hook *const *hooks, size_t row, size_t i, const double *x,
                     bool squared)
 {
@@ -122,7 +122,7 @@ static void normalise(const ln_problem *given, const ln_tensors *tensors, hook *
 {
     row_state own = {.given = given, .tensors = tensors};
     size_t hidden = given->hidden;
-    double *x = malloc(2 * hidden * sizeof *x); /* behind it the residual */
+    double *x = malloc(2 * hidden * sizeof *x); /* x, and then the residual */
     for (size_t row = 0; x && row < given->rows; row++) {
         for (size_t i = 0; i < hidden; i++) {
             x[i] = storage_load(given->storage, tensors->x, row * given->x_stride + i);
@@ -146,7 +146,7 @@ static void normalise(const ln_problem *given, const ln_tensors *tensors, hook *
     hooks[HOOK_AFTER](&own, 0, 0, 0, 0);
 }
 
-/* ---- the faults; and one for rmsnorm_test alone ---- */
+/* ---- the faults, and one that only rmsnorm_test uses ---- */
 
 #define EPS_1E_3 FAULT(SQUARE, formula, eps_1e_3, "eps is 1e-3", s->eps = 1e-3)
 
@@ -179,7 +179,7 @@ EPS_1E_3
 #undef FAULT
 #undef FAULT_OF
 
-/* ---- kernels that are right ---- */
+/* ---- correct kernels ---- */
 
 static void run_right(const void *problem, const ln_tensors *tensors)
 {
