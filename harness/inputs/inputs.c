@@ -1,20 +1,18 @@
-/* Input families, and inputs by their words: families, files, adversarial rows, several in turn; in every type.
+/* Input families, and inputs by name: families, files, adversarial rows, several in turn; in every type.
  *
- * Families are made in f32, of integers and the double operations + - * / and sqrt alone, which IEEE 754 rounds
- * in one way, so that every compiler and machine makes the same bits. Rows of the other types are made from those
- * of f32, so that a family is one thing in all of them:
+ * Families are computed in f32, only from integers and the double operations + - * / and sqrt, whose rounding IEEE 754
+ * defines, so that every compiler and machine gives the same bits. Rows of the other types are made from those of f32,
+ * so that a family has the same properties in all of them:
  *
- * f64: elements keep their f32 value but for what lies below it: 29 more bits, a hash of the element
- * (so that equal elements stay equal, and opposite ones opposite). Short numbers, such as small
- * integers and quarters of them, stay what they are. Rows whose squares leave the range of f32 are
- * moved to where they leave that of f64.
+ * f64: elements keep their f32 value, with 29 further bits below it, which are a hash of the element (so that equal
+ * elements stay equal, and opposite ones opposite). Short numbers, such as small integers and quarters of them, do not
+ * change. Rows whose squares leave the range of f32 are scaled so that their squares leave the range of f64.
  *
- * bf16, f16: elements are rounded to nearest, ties to even, after the row was brought into the
- * type's range by a power of two: to just below the type's largest number where it lies beyond, to
- * its subnormals where it lies below all that is normal.
+ * bf16, f16: elements are rounded to nearest, ties to even. A row that is beyond the type's range is scaled by a power
+ * of two first: to just below the type's largest number, or to its subnormals if it is below all normal numbers.
  *
- * Offset rows are made in each type, since the largest kappa is a matter of its
- * precision. NaN keep sign and payload as far as there is room. */
+ * Offset rows are made in each type on their own, since the largest kappa depends on the precision. A NaN keeps its
+ * sign, and as much of its payload as fits. */
 #include "inputs/inputs.h"
 #include "base/arena.h"
 #include "base/hash.h"
@@ -28,13 +26,13 @@
 static const char offset_prefix[] = "offset:";
 
 enum {
-    MORE_BITS = 29,  /* of f64's fraction than of f32's */
-    SHORT_BITS = 4,  /* a float with so many zeros at its end is a short number */
-    F64_UP = 895,    /* 2^128 to 2^1023 */
-    F64_DOWN = -896, /* 2^-126 to 2^-1022 */
+    MORE_BITS = 29,  /* the bits that f64's fraction has more than f32's */
+    SHORT_BITS = 4,  /* a float whose last bits are so many zeros is a short number */
+    F64_UP = 895,    /* the power of two that scales 2^128 to 2^1023 */
+    F64_DOWN = -896, /* the power of two that scales 2^-126 to 2^-1022 */
 };
 
-/* ---- words ---- */
+/* ---- names of inputs ---- */
 
 size_t input_archive_length(const char *path)
 {
@@ -57,7 +55,7 @@ bool input_is_file(const char *input)
            input_archive_length(input) > 0;
 }
 
-/* Behind a '+' that is none of a number's. */
+/* Returns the text after the next '+' that is not part of a number; NULL: there is none. */
 static const char *next_part(const char *input)
 {
     const char *plus = input_is_file(input) || input_is_worst(input) ? NULL : strchr(input, '+');
@@ -66,7 +64,7 @@ static const char *next_part(const char *input)
     return plus ? plus + 1 : NULL;
 }
 
-/* How many families come in turn, 1 where the input names one. */
+/* Returns the number of families that come in turn. */
 static size_t count_parts(const char *input)
 {
     size_t count = 1;
@@ -75,7 +73,7 @@ static size_t count_parts(const char *input)
     return count;
 }
 
-/* The family that row `row` is of. */
+/* Finds the family of row `row`. */
 static void part_of_row(const char *input, size_t row, char part[INPUT_MAX_LENGTH])
 {
     for (size_t left = row % count_parts(input); left > 0; left--)
@@ -110,7 +108,7 @@ static _Noreturn void die_unknown(const char *input)
         input, did_you_mean(input, names, count, meant));
 }
 
-/* Whether offset_row() makes the rows: "offset", "kappa" and, with a kappa that is not 0, "offset:KAPPA". */
+/* Returns true if offset_row() makes the rows: "offset", "kappa" (*kappa is 0), and "offset:KAPPA". */
 static bool is_offset(const char *input, double *kappa)
 {
     const size_t prefix = strlen(offset_prefix);
@@ -147,7 +145,7 @@ void input_check_type(const char *input, ln_type type)
 
 void input_check(const char *input)
 {
-    input_check_type(input, LN_F32); /* which can have every kappa */
+    input_check_type(input, LN_F32); /* f32 can have every kappa up to 1e8 */
 }
 
 bool case_is_extreme(const case_key *key)
@@ -159,16 +157,16 @@ bool case_is_extreme(const case_key *key)
             (convention.eps_place == LN_EPS_NONE || convention.eps_place == LN_EPS_QUOTIENT));
 }
 
-/* ---- random numbers by place ---- */
+/* ---- random numbers by row and column ---- */
 
 _Static_assert(FLT_EVAL_METHOD == 0, "double arithmetic must not be carried out in a wider type");
 
-/* One row of a stream: 2^50 columns of 32 random bits. Four columns come from one Philox call, so
- * reading on from left to right is cheapest. */
+/* One row of a stream: 2^50 columns of 32 random bits. Four columns come from one Philox call, so reading from left to
+ * right is cheapest. */
 typedef struct random_row {
     uint64_t seed, row;
     input_stream stream;
-    uint64_t block; /* whose words these are */
+    uint64_t block; /* the block of four columns to which `words` belong */
     uint32_t words[4];
 } random_row;
 
@@ -188,21 +186,20 @@ static uint32_t random_bits(random_row *random, size_t column)
     return random->words[column % 4];
 }
 
-/* Uniform in [0, 1): a multiple of 2^-32. */
+/* Returns a uniform multiple of 2^-32 in [0, 1). */
 static double random_uniform(random_row *random, size_t column)
 {
     return (double)random_bits(random, column) * 0x1p-32;
 }
 
-/* Standard normal, see normal_from_bits. */
+/* Returns a standard normal number, see normal_from_bits(). */
 static double random_normal(random_row *random, size_t column)
 {
     return normal_from_bits(random_bits(random, column));
 }
 
-/* ln(odd / 2^33) for 0 < odd < 2^33, without libm: odd = m 2^e with m in [2^-1/2, 2^1/2), and
- * ln m = 2 artanh(s) for s = (m - 1) / (m + 1), |s| < 0.1716, by its series. Eight terms leave
- * 2 s^17 / 17 < 2e-14. */
+/* Returns ln(odd / 2^33) for 0 < odd < 2^33, without libm: odd = m 2^e with m in [2^-1/2, 2^1/2), and ln m = 2
+ * artanh(s) for s = (m - 1) / (m + 1), |s| < 0.1716, by its series. The error of eight terms is 2 s^17 / 17 < 2e-14. */
 static double log_of_fraction(uint64_t odd)
 {
     static const double terms[] = {1.0 / 15, 1.0 / 13, 1.0 / 11, 1.0 / 9,
@@ -219,10 +216,9 @@ static double log_of_fraction(uint64_t odd)
     return 2 * s * sum + e * 0.69314718055994531;
 }
 
-/* Inversion of the normal distribution by rational functions: M. Wichura, "Algorithm AS 241: The
- * percentage points of the normal distribution", Applied Statistics 37 (1988), routine PPND7
- * (relative error about 1e-7). The tails are those of the normal distribution as far as 32 bits
- * reach: the outermost value, +-6.34, stands for the probability 2^-33. */
+/* Inverts the normal distribution by rational functions: M. Wichura, "Algorithm AS 241: The percentage points of the
+ * normal distribution", Applied Statistics 37 (1988), routine PPND7 (relative error about 1e-7). The outermost value,
+ * +-6.34, has the probability 2^-33. */
 double normal_from_bits(uint32_t bits)
 {
     double q = ((double)bits + 0.5) * 0x1p-32 - 0.5;
@@ -252,32 +248,31 @@ double normal_from_bits(uint32_t bits)
  *
  * Rows of a given condition number kappa = sqrt(sum x^2 / (N var)) = sqrt(1 + mean^2 / var).
  *
- * A normal row, centred and scaled to standard deviation s, is shifted by M = sqrt(kappa^2 - 1).
- * With s = 1 that is kappa, until the rounding of M + s z to the type makes a difference: at kappa
- * 1e8 neighbouring floats lie 8 apart, and the variance is that of a few elements that round to
- * another float. There s is searched for so that the row that the type can hold has the wanted kappa
- * for, as near as the scaling of this row can bring it: in f32 within 1 % from hidden 64 on up to
- * 1e7 (a row of two elements that differ by one float has kappa 2^24 to 2^25 and no more).
+ * A normal row, centred and scaled to standard deviation s, is shifted by M = sqrt(kappa^2 - 1). With s = 1 the row has
+ * this kappa, until the rounding of M + s z to the type matters: at kappa 1e8 neighbouring floats differ by 8, and the
+ * variance is that of a few elements that round to another float. There a search finds the s with which the rounded row
+ * is nearest to the wanted kappa: in f32 within 1 % from hidden 64 on, up to kappa 1e7 (a row of two elements that
+ * differ by one float has at most kappa 2^24 to 2^25).
  *
- * A row of N numbers of p bits of which one lies an ulp from the others has kappa 2^p N / sqrt(N -
- * 1) at most, so that the sweep's end is the type's: nine kappas in equal ratios from 1 to 1e3
- * (bf16), 1e4 (f16), 1e8 (f32) and 1e16 (f64); the family kappa goes to the very end. */
+ * A row of N numbers of p bits, one of which differs from the others by an ulp, has at most kappa 2^p N / sqrt(N - 1).
+ * So the sweep ends at another kappa in each type: nine kappas in equal ratios from 1 to 1e3 (bf16), 1e4 (f16), 1e8
+ * (f32) and 1e16 (f64). The family kappa goes up to that bound. */
 
-/* Those of the sweep, in turn. */
+/* The number of rows after which the sweep repeats. */
 enum { OFFSET_SWEEP_ROWS = 9 };
 
-/* What one offset row is made from; kappa 0: the sweep. */
+/* The description of one offset row. */
 typedef struct offset_place {
     ln_type type;
     uint64_t seed;
     size_t row, hidden;
-    double kappa;
-    bool to_the_end; /* the sweep of the family kappa: as far as type and hidden go */
+    double kappa;    /* 0: the sweep */
+    bool to_the_end; /* the sweep of the family kappa, up to the largest of type and hidden */
 } offset_place;
 
 enum { SEARCH_STEPS = 28 };
 
-/* base^exponent by products alone, which are the same everywhere. */
+/* Returns base^exponent, computed by multiplications, which give the same bits everywhere. */
 static double power_of(double base, size_t exponent)
 {
     double power = 1;
@@ -291,20 +286,20 @@ double offset_kappa_most(ln_type type)
     return type == LN_BF16 ? 1e3 : type == LN_F16 ? 1e4 : type == LN_F64 ? 1e16 : 1e8;
 }
 
-/* The type's sweep of nine rows: in f32 1, 10, ... 1e8 in turn. */
+/* Returns a row's kappa in the type's sweep of nine rows: in f32 1, 10, ... 1e8 in turn. */
 static double offset_sweep_kappa(ln_type type, size_t row)
 {
     return power_of(sqrt(sqrt(sqrt(offset_kappa_most(type)))), row % OFFSET_SWEEP_ROWS);
 }
 
-/* The row's part of the way from 1 to the most that type and hidden can have, in equal ratios. The last row has
- * the most; f16's range ends sooner at a deviation of 1, and so do the rows before it. */
+/* Returns the kappa of a row of the family kappa, from 1 in equal ratios to the largest that type and hidden can have.
+ * In f16, rows with a deviation of 1 reach the end of the range before that, so only the last row has the largest. */
 static double kappa_to_the_end(const offset_place *place)
 {
     const double n = (double)place->hidden, spread = n > 1 ? n / sqrt(n - 1) : 1;
     const double most = ldexp(spread, format_of(place->type).precision);
     const double product = place->type == LN_F16 && most > 0x1p15 ? 0x1p15 : most;
-    double low = 1, high = product; /* of the ratio, whose 17th power is the product */
+    double low = 1, high = product; /* bounds of the ratio, whose 17th power is the product */
     for (int step = 0; step < 100; step++) {
         const double middle = low + (high - low) / 2;
         double power = 1;
@@ -318,8 +313,8 @@ static double kappa_to_the_end(const offset_place *place)
     return power_of(low, place->row % KAPPA_ROWS);
 }
 
-/* The scale between low and high that comes nearest to kappa: by bisection, since kappa falls where the scale
- * rises. Differences from the shift are exact; of a row whose elements are all equal kappa is infinite. */
+/* Returns the scale between low and high with which the row is nearest to kappa, by bisection, since kappa falls as the
+ * scale rises. Differences from the shift are exact. kappa is infinite if all elements are equal. */
 static double search_scale(const offset_place *place, const double *z, double shift, double low,
                            double high, double kappa)
 {
@@ -346,13 +341,13 @@ static double search_scale(const offset_place *place, const double *z, double sh
     return best;
 }
 
-/* The row of largest kappa: all elements at the top of a binade, u apart, but one that is u less.
- * Its deviation is u sqrt(N - 1) / N, so that kappa is nearly 2^p N / sqrt(N - 1). u is the power
- * of two that brings the deviation nearest to 1. */
+/* Fills x with the row of largest kappa: all elements are the largest number of a binade, in which numbers differ by u,
+ * and one is u less. Its deviation is u sqrt(N - 1) / N, so kappa is nearly 2^p N / sqrt(N - 1). u is the power of two
+ * for which the deviation is nearest to 1. */
 static void top_row(const offset_place *place, void *x)
 {
     double n = (double)place->hidden, u = 1, deviation = n > 1 ? sqrt(n - 1) / n : 1;
-    double most = place->type == LN_F16 ? 32 : INFINITY; /* 65504 is 2047 times that */
+    double most = place->type == LN_F16 ? 32 : INFINITY; /* 65504, f16's largest, is 2047 * 32 */
     while (u * deviation < 0.5 && u < most)
         u *= 2;
     double top = ldexp(1, format_of(place->type).precision) - 1;
@@ -362,8 +357,8 @@ static void top_row(const offset_place *place, void *x)
     storage_store(place->type, x, random_bits(&random, 0) % place->hidden, (top - 1) * u);
 }
 
-/* A centred normal row; returns what to multiply it by for a deviation of 1. f32's is rounded
- * before it is centred: rows of an earlier lnbench keep their bits. */
+/* Fills z with a centred normal row, and returns the factor that gives it a deviation of 1. In f32 it is rounded before
+ * it is centred, so that rows of earlier versions of lnbench keep their bits. */
 static double normal_row(const offset_place *place, double *z)
 {
     double n = (double)place->hidden, sum = 0, squares = 0;
@@ -380,7 +375,7 @@ static double normal_row(const offset_place *place, double *z)
     return squares > 0 ? 1 / sqrt(squares / n) : 1;
 }
 
-/* Fills x, of the place's type; z has room for hidden doubles. */
+/* Fills x with an offset row; z has room for hidden doubles. */
 static void offset_row(const offset_place *place, double *z, void *x)
 {
     if (place->to_the_end && place->row % KAPPA_ROWS == KAPPA_ROWS - 1) {
@@ -392,11 +387,10 @@ static void offset_row(const offset_place *place, double *z, void *x)
                                        : offset_sweep_kappa(place->type, place->row);
     double scale = normal_row(place, z);
     double shift = stored_in(place->type, sqrt((kappa - 1) * (kappa + 1)));
-    double ulp = ldexp(shift, 1 - format_of(place->type).precision); /* or less */
-    /* What moves an element to the next number: half an ulp; f32's offset rows need not go so far.
-     */
+    double ulp = ldexp(shift, 1 - format_of(place->type).precision); /* an upper bound of the ulp */
+    /* A change of half an ulp moves an element to the next number; f32's offset rows do not need that much. */
     double reach = place->type != LN_F32 ? ulp : place->to_the_end ? 2 * ulp : 0;
-    if (ulp > 0x1p-10) /* else the row has the kappa within a thousandth */
+    if (ulp > 0x1p-10) /* else the row has the wanted kappa to 0.1 % */
         scale = search_scale(place, z, shift, scale / 4, scale * 32 + reach, kappa);
     for (size_t i = 0; i < place->hidden; i++) {
         double made = stored_in(place->type, shift + scale * z[i]);
@@ -404,10 +398,9 @@ static void offset_row(const offset_place *place, double *z, void *x)
     }
 }
 
-/* ---- rows as they come ---- */
+/* ---- the elements of each family ---- */
 
-/* An element that is made: column i of a row of a family, with the two streams of random numbers that the family
- * draws from. */
+/* The element that is computed: column i of a row of a family, with the family's two streams of random numbers. */
 typedef struct made_element {
     uint64_t seed;
     size_t row, hidden, i;
@@ -424,26 +417,26 @@ static double normal_element(made_element *at)
     return random_normal(&at->random, at->i);
 }
 
-/* Multiples of 2^-23 in [-1, 1): every value is exact. */
+/* Returns a multiple of 2^-23 in [-1, 1), which is exact in f32. */
 static double uniform_element(made_element *at)
 {
     return (double)(random_bits(&at->random, at->i) >> 8) * 0x1p-23 - 1;
 }
 
-/* From the row's end where its number is odd. */
+/* Returns the column, counted from the row's end in odd rows. */
 static size_t turned(const made_element *at)
 {
     return at->row % 2 == 0 ? at->i : at->hidden - 1 - at->i;
 }
 
-/* Quarters of integers, rising in even rows and falling in odd ones: exact up to hidden 2^24. */
+/* Returns quarters of integers, ascending in even rows and descending in odd ones; exact up to hidden 2^24. */
 static double ramp_element(made_element *at)
 {
     return (double)(at->row % 8 + turned(at)) * 0.25;
 }
 
-/* Zero, values whose N-fold sum is exact, and values whose sum rounds, so that an average comes out
- * that is not the constant. */
+/* Returns the constant of the row: 0, numbers whose N-fold sum is exact, and numbers whose sum is rounded, so that the
+ * average is another number. */
 static double constant_element(made_element *at)
 {
     static const float constants[8] = {1.0F,    0.1F,     -3.3333333F, 0.0F,
@@ -451,7 +444,8 @@ static double constant_element(made_element *at)
     return (double)constants[at->row % 8];
 }
 
-/* First, last, then somewhere: a pivot taken from x[0] and a dropped tail meet their spike early. */
+/* Returns the special column: the first, the last, or a random one, so that x[0] as a pivot and a dropped remainder are
+ * tested early. */
 static size_t special_column(made_element *at)
 {
     const size_t turn = at->row % 3;
@@ -466,7 +460,7 @@ static double spike_element(made_element *at)
     return at->i == special_column(at) ? ground + (double)heights[at->row % 5] : ground;
 }
 
-/* Normal rows, but one channel in 128 (and at least one) is of one sign and 16 to 128 times as
+/* Returns elements of normal rows in which one channel in 128 (at least one) has a fixed sign and is 16 to 128 times as
  * large in every row, as in the hidden states of large transformers. */
 static double outlier_channels_element(made_element *at)
 {
@@ -484,15 +478,15 @@ static double alternating_element(made_element *at)
     return (at->i + at->row) % 2 == 0 ? size : -size;
 }
 
-/* Of either sign, 1e30 to 2e30: the squares overflow f32 (and so does a sum of them in f32), the
- * normalised row does not. */
+/* Returns numbers from 1e30 to 2e30 of either sign: in f32 the squares and their sum overflow, the normalised row does
+ * not. */
 static double huge_element(made_element *at)
 {
     const uint32_t bits = random_bits(&at->random, at->i);
     return with_sign_of(bits, 1e30 * (1 + (double)(bits >> 1) * 0x1p-31));
 }
 
-/* Multiples of 2^-149 below 2^-126: the squares underflow f32 and vanish. */
+/* Returns multiples of 2^-149 below 2^-126, whose squares are 0 in f32. */
 static double subnormal_element(made_element *at)
 {
     const uint32_t bits = random_bits(&at->random, at->i);
@@ -513,8 +507,8 @@ static float float_from_bits(uint32_t bits)
     return value;
 }
 
-/* Normal rows of which three in four hold a special value; the fourth is clean, so that what leaks from one row
- * into the next is seen. Quiet NaNs of either sign and of two payloads. */
+/* Puts a quiet NaN of either sign and of two payloads into three of four rows. The fourth has none, so that a NaN that
+ * leaks into the next row is found. */
 static void put_nan(made_element *at, float *x)
 {
     static const uint32_t nans[3] = {0x7fc00000, 0xffc00000, 0x7fc12345};
@@ -522,7 +516,7 @@ static void put_nan(made_element *at, float *x)
         x[special_column(at)] = float_from_bits(nans[at->row % 4]);
 }
 
-/* +Inf, -Inf, and both in one row (where hidden has room). */
+/* Puts +Inf, -Inf, or both (if hidden > 1) into three of four rows. */
 static void put_infinities(made_element *at, float *x)
 {
     const size_t turn = at->row % 4, column = special_column(at);
@@ -532,10 +526,10 @@ static void put_infinities(made_element *at, float *x)
         x[(column + 1) % at->hidden] = -INFINITY;
 }
 
-/* ---- how elements lie: in which order, at which distances ---- */
+/* ---- families with a special order of elements, or special differences ---- */
 
-/* One element at least, and one in about `of`, lies one to four floats above the constant: the
- * variance is of the order of the square of an ulp, below what a rounded mean can tell. */
+/* Returns elements of constant rows in which at least one element, and about one in `of`, is one to four floats larger:
+ * the variance is about the square of an ulp, too small for a rounded mean. */
 static double near_constant_element(made_element *at)
 {
     static const float constants[6] = {1.0F, 256.0F, -0.1F, 1e4F, 3.3333333F, -1449.5F};
@@ -548,7 +542,7 @@ static double near_constant_element(made_element *at)
     return (double)float_from_bits(constant + above);
 }
 
-/* One value or the other, by a coin that falls on the first side in 1 of 2, 8 or 64. */
+/* Returns one of two values; the second has a probability of 1/2, 1/8 or 1/64. */
 static double two_valued_element(made_element *at)
 {
     static const float pairs[6][2] = {{0.0F, 1.0F},   {1.0F, 1.0000001F}, {-1e4F, 1e4F},
@@ -564,7 +558,7 @@ static int compare_floats(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Rising in even rows and falling in odd ones. */
+/* Sorts even rows in ascending order, odd ones in descending order. */
 static void sort_row(made_element *at, float *x)
 {
     const size_t hidden = at->hidden;
@@ -576,14 +570,14 @@ static void sort_row(made_element *at, float *x)
     }
 }
 
-/* In [1, 2): partial sums only grow, and no error cancels another. */
+/* Returns numbers in [1, 2): partial sums only grow, and errors do not cancel. */
 static double positive_element(made_element *at)
 {
     return 1 + (double)(random_bits(&at->random, at->i) >> 9) * 0x1p-23;
 }
 
-/* Each element half as large as the one before it, over 40 binades and then anew; from large to
- * small in even rows, from small to large in odd ones; every other pair of rows with signs. */
+/* Returns elements each half as large as the one before, over 40 binades and then from the start; descending in even
+ * rows, ascending in odd ones; with random signs in every other pair of rows. */
 static double geometric_element(made_element *at)
 {
     const uint32_t bits = random_bits(&at->random, at->i);
@@ -592,7 +586,7 @@ static double geometric_element(made_element *at)
     return at->row / 2 % 2 == 1 && (bits & 1) ? -size : size;
 }
 
-/* Blocks of 64 (16 and 256 in other rows), each normal about a mean of its own. */
+/* Returns elements of blocks of 64 (or 16, or 256), each of which is normal with a mean of its own. */
 static double blocks_element(made_element *at)
 {
     static const size_t sizes[3] = {64, 16, 256};
@@ -600,7 +594,7 @@ static double blocks_element(made_element *at)
     return mean + random_normal(&at->random, at->i);
 }
 
-/* Integers from -128 to 127 times one scale, with a zero point in odd rows. */
+/* Returns integers from -128 to 127 times one scale, with a zero point in odd rows. */
 static double quantised_element(made_element *at)
 {
     static const double scales[4] = {1.0 / 127, 0.05, 0.0078125, 1.5};
@@ -609,7 +603,7 @@ static double quantised_element(made_element *at)
     return (level + (at->row % 2 == 1 ? 128 : 0)) * scales[at->row % 4];
 }
 
-/* Zeros but for one element in 2, 8 or 32, which is the positive half of a normal draw. */
+/* Returns zeros, except for one element in 2, 8 or 32, which is the absolute value of a normal number. */
 static double sparse_element(made_element *at)
 {
     static const uint32_t of[3] = {2, 8, 32};
@@ -618,8 +612,8 @@ static double sparse_element(made_element *at)
     return kept ? (z < 0 ? -z : z) : 0;
 }
 
-/* +0, -0, both in turn, and zeros with one element of the smallest subnormal, the smallest normal
- * number, or 1. */
+/* Returns +0, -0, or both in turn; or zeros and one element that is the smallest subnormal, the smallest normal number,
+ * or 1. */
 static double signed_zeros_element(made_element *at)
 {
     static const double lonely[6] = {0, 0, 0, 0x1p-149, 0x1p-126, 1};
@@ -629,25 +623,24 @@ static double signed_zeros_element(made_element *at)
     return kind == 0 || (kind != 1 && at->i % 2 == 0) ? 0.0 : -0.0;
 }
 
-/* Normal rows whose first element is 1 to 1e8 times as large: no measure of where the others lie. */
+/* Returns elements of normal rows whose first one is 1 to 1e8 times as large, and so a bad pivot for the others. */
 static double bad_pivot_element(made_element *at)
 {
     const double scale = 1.5 * offset_sweep_kappa(LN_F32, at->row);
     return at->i > 0 ? random_normal(&at->random, at->i) : at->row % 2 == 0 ? scale : -scale;
 }
 
-/* ---- how large elements are, beside each other or beside the ends of f32 ---- */
+/* ---- families with elements of very different sizes, or near the ends of f32's range ---- */
 
-/* 1e-6 and 1e6 in turn, within an eighth of either; in odd rows the first half is small, the second
- * large. */
+/* Returns up to an eighth more than 1e-6 and 1e6 in turn; in odd rows the first half is small, the second large. */
 static double alternating_scales_element(made_element *at)
 {
     const bool large = at->row % 2 == 0 ? at->i % 2 == 1 : at->i >= at->hidden / 2;
     return (large ? 1e6 : 1e-6) * (1 + random_uniform(&at->random, at->i) / 8);
 }
 
-/* Student's t with two degrees of freedom in even rows, by its quantile (2u - 1) / sqrt(2u(1 - u));
- * with one (Cauchy) in odd ones, as the ratio of two normal draws. */
+/* Returns Student's t with two degrees of freedom in even rows, by its quantile (2u - 1) / sqrt(2u(1 - u)); in odd ones
+ * with one (Cauchy), as the ratio of two normal numbers. */
 static double heavy_tails_element(made_element *at)
 {
     const double u = ((double)random_bits(&at->random, at->i) + 0.5) * 0x1p-32;
@@ -655,8 +648,8 @@ static double heavy_tails_element(made_element *at)
                             : random_normal(&at->random, at->i) / random_normal(&at->other, at->i);
 }
 
-/* Normal rows with the same two channels 1e3 to 1e5 times as large in every row, of fixed sign: far
- * fewer and far larger than outlier channels. */
+/* Returns elements of normal rows in which the same two channels have a fixed sign and are 1e3 to 1e5 times as large:
+ * far fewer and far larger than outlier channels. */
 static double massive_activations_element(made_element *at)
 {
     static const double sizes[3] = {1e3, 1e4, 1e5};
@@ -666,8 +659,8 @@ static double massive_activations_element(made_element *at)
                                                 : z;
 }
 
-/* Of either sign: sizes from 2^62, whose squares nearly reach the end of f32, up to 2^127, whose
- * differences pass it. Beyond 2^63.9 a square overflows. */
+/* Returns numbers of either sign from 2^62, whose squares nearly reach the end of f32's range, up to 2^127, whose
+ * differences overflow. Squares overflow above 2^63.9. */
 static double overflow_element(made_element *at)
 {
     enum { LEAST = 62, STEP = 4, ROWS = 17 };
@@ -677,7 +670,7 @@ static double overflow_element(made_element *at)
                                   (1 + (double)(bits >> 9) * 0x1p-23));
 }
 
-/* Normal rows times 2^-58 to 2^-130: squares become subnormal, then 0, then the elements themselves
+/* Returns normal numbers times 2^-58 to 2^-130: squares become subnormal, then 0, and then the elements become
  * subnormal. */
 static double underflow_element(made_element *at)
 {
@@ -685,14 +678,14 @@ static double underflow_element(made_element *at)
     return random_normal(&at->random, at->i) * ldexp(1, MOST - STEP * (int)(at->row % ROWS));
 }
 
-/* Normal rows, which the tiny gamma of this family makes subnormal; in odd rows times 2^-142, which
- * eps makes small where there is one, whatever gamma is. */
+/* Returns normal numbers, which the tiny gamma of this family makes subnormal; in odd rows times 2^-142, so that with
+ * an eps the output is tiny for every gamma. */
 static double subnormal_out_element(made_element *at)
 {
     return random_normal(&at->random, at->i) * (at->row % 2 == 0 ? 1 : 0x1p-142);
 }
 
-/* Normal rows whose variance is an eighth, 1 or 8 times one of the eps in use. */
+/* Returns elements of normal rows whose variance is an eighth, 1 or 8 times one of the usual eps. */
 static double var_near_eps_element(made_element *at)
 {
     static const double eps[6] = {1e-5, 1e-3, 1e-6, 1e-8, 1e-12, 1e-10};
@@ -700,7 +693,7 @@ static double var_near_eps_element(made_element *at)
     return random_normal(&at->random, at->i) * sqrt(eps[at->row % 6] * times[at->row / 6 % 3]);
 }
 
-/* ---- the tensors that the five documents print, with the digits they print (docs/conventions.md) ---- */
+/* ---- the tensors that five documents print, with the printed digits (docs/conventions.md) ---- */
 
 /* "From scratch" chapter: two words of five numbers. */
 static double document_000_element(made_element *at)
@@ -712,7 +705,7 @@ static double document_000_element(made_element *at)
     return (double)printed[at->row % 2][at->i % 5];
 }
 
-/* tinyllm: the output of its LayerNorm (its input is not printed), which is a fair input too. */
+/* tinyllm: the output of its LayerNorm, because its input is not printed. */
 static double document_001_element(made_element *at)
 {
     static const float printed[6][4] = {
@@ -740,13 +733,13 @@ static double document_003_element(made_element *at)
     return (double)(at->row % 6 * 4 + at->i % 4 + 1);
 }
 
-/* ---- gamma and beta: those that every input has, and families that hurt by them, with their rows ---- */
+/* ---- gamma and beta: ordinary ones, and families whose gamma and beta are difficult, with their rows ---- */
 
-/* The scalars are fixed: gamma in the middle of a binade, so that it does not hide a difference of
- * conventions in the rounding, and neither is a power of two. */
+/* The scalars are fixed. gamma is in the middle of a binade, so that its rounding does not hide a difference of
+ * conventions; neither is a power of two. */
 static const float scalar_gamma = 1.4375F + 0x1p-20F, scalar_beta = -0.15F;
 
-/* Normal draws about `centre`, of which the first two differ. */
+/* Fills a parameter with normal numbers around `centre`, the first two of which differ. */
 static void fill_parameter(random_row random, double centre, size_t hidden, float *to)
 {
     for (size_t i = 0; i < hidden; i++)
@@ -755,8 +748,8 @@ static void fill_parameter(random_row random, double centre, size_t hidden, floa
         to[1] += 0.125F;
 }
 
-/* Parameters that every input has: never all equal; one element each under LN_AFFINE_SCALAR. What a form does not
- * have is not written. */
+/* Fills the ordinary parameters, which are never all equal; one element each under LN_AFFINE_SCALAR. Parameters that
+ * the form does not have are not written. */
 static void input_affine(const ln_convention *convention, uint64_t seed, size_t hidden,
                          float *const made[ROLES_MOST])
 {
@@ -773,22 +766,21 @@ static void input_affine(const ln_convention *convention, uint64_t seed, size_t 
         fill_parameter(random_row_begin(seed, STREAM_BETA, 0), 0, hidden, beta);
 }
 
-/* What stands in the gamma tensor for a factor: gamma1 stores one less. */
+/* Returns the element of the gamma tensor for a factor: LN_AFFINE_GAMMA1 stores one less. */
 static float stored(const ln_convention *convention, double gamma)
 {
     return (float)(convention->affine == LN_AFFINE_GAMMA1 ? gamma - 1 : gamma);
 }
 
-/* A normal draw in multiples of 2^-12: whole numbers up to 2^11 may be added to it in f32 without
- * rounding. */
+/* Returns a normal number truncated to a multiple of 2^-12: integers up to 2^11 can be added to it exactly in f32. */
 static double coarse_normal(random_row *random, size_t column)
 {
     double z = random_normal(random, column) * 0x1p12;
     return (double)(long)z * 0x1p-12;
 }
 
-/* One row at offsets 0, 1, 2, 4, ... 1024: the additions are exact, so that xhat is the same in all
- * of them. */
+/* Returns the elements of one row at offsets 0, 1, 2, 4, ... 1024. The additions are exact, so all rows have the same
+ * xhat. */
 static double affine_cancellation_element(made_element *at)
 {
     enum { OFFSETS = 12 };
@@ -796,8 +788,8 @@ static double affine_cancellation_element(made_element *at)
     return coarse_normal(&at->random, at->i) + (turn == 0 ? 0 : (double)(1U << (turn - 1)));
 }
 
-/* beta is -gamma * xhat rounded, with xhat of those rows in double, where sums of multiples of 2^-24 are exact:
- * what is left of y is the rounding of beta, and the kernel's errors. */
+/* Makes beta the rounded -gamma * xhat, with xhat of those rows in double, where sums of multiples of 2^-24 are exact:
+ * y is then only the rounding error of beta and the kernel's errors. */
 static void parameters_cancelling(const ln_convention *convention, uint64_t seed, size_t hidden,
                                   float *const made[ROLES_MOST])
 {
@@ -826,7 +818,7 @@ static void parameters_cancelling(const ln_convention *convention, uint64_t seed
     }
 }
 
-/* 2^-40 to 2^40, of either sign, drawn for each channel. */
+/* Returns a random number from 2^-40 to 2^40 of either sign for each channel. */
 static double wide(random_row *random, size_t column)
 {
     uint32_t bits = random_bits(random, column);
@@ -847,7 +839,7 @@ static void parameters_wide(const ln_convention *convention, uint64_t seed, size
     }
 }
 
-/* gamma is 2^-131 to 2^-130, and beta is smaller still. gamma1 cannot hold such factors: there they are 2^-24. */
+/* Makes gamma 2^-131 to 2^-130, and beta still smaller. gamma1 cannot hold such factors, so there they are 2^-24. */
 static void parameters_subnormal(const ln_convention *convention, uint64_t seed, size_t hidden,
                                  float *const made[ROLES_MOST])
 {
@@ -861,24 +853,24 @@ static void parameters_subnormal(const ln_convention *convention, uint64_t seed,
     }
 }
 
-/* m + s and m - s in turn, s from 1 to 2^17 and m a small multiple of it: mean and deviation are
- * exact where hidden is even, and xhat is +-1 without eps, and nearer to it than 53 bits tell where
- * s is large. */
+/* Returns m + s and m - s in turn, with s from 1 to 2^17 and m a small multiple of it. If hidden is even, mean and
+ * deviation are exact; xhat is +-1 without eps, and for a large s so near to it that 53 bits do not show the
+ * difference. */
 static double ties_element(made_element *at)
 {
     const double s = (double)(1U << at->row % 18), m = (double)(at->row % 4) * 3 * s;
     return at->i % 2 == 0 ? m + s : m - s;
 }
 
-/* Makes the first two differ where rounding made them equal. */
+/* Makes the first two elements differ if rounding made them equal. */
 static void parameters_tell_apart(ln_type type, size_t count, void *to)
 {
     if (count > 1 && storage_load(type, to, 0) == storage_load(type, to, 1))
         storage_store(type, to, 1, storage_load(type, to, 1) + 0.125);
 }
 
-/* Of the family ties, in the type's own precision p: 1 + j 2^(1 - p) with j > 0, and half of its last place. Their sum
- * and their difference lie midway between two numbers. */
+/* Fills the parameters of the family ties, in the type's own precision p: gamma is 1 + j 2^(1 - p) with j > 0, and beta
+ * half a unit in its last place. Their sum and their difference are midway between two numbers. */
 static void parameters_of_ties(const operation_call *call, uint64_t seed)
 {
     const ln_convention *convention = &call->problem.convention;
@@ -1022,8 +1014,8 @@ bool input_suits(const input_family *family, ln_operation kind)
 
 /* ---- rows of a type ---- */
 
-/* The double whose sign, exponent and first 23 bits are the float's (rounded to f32 it is that
- * float again), with bits of its own below. */
+/* Returns a double whose sign, exponent and first 23 bits are the float's (rounded to f32 it is that float again), with
+ * further bits that are a hash of the float. */
 static double with_more_bits(float value)
 {
     uint32_t size = bits_of_float(value) & 0x7fffffffu;
@@ -1047,7 +1039,7 @@ static double largest_of(const float *x, size_t count)
     return largest;
 }
 
-/* The power of two that brings a row of this largest element into the type's range. */
+/* Returns the power of two that scales a row with this largest element into the type's range. */
 static double scale_for(ln_type type, double largest)
 {
     double scale = 1;
@@ -1062,7 +1054,7 @@ static double scale_for(ln_type type, double largest)
     return scale;
 }
 
-/* NaN, which have no value to round, become quiet ones of the same sign, with the payload's first bits. */
+/* Stores a row in a type. A NaN becomes a quiet NaN of the same sign, with the first bits of its payload. */
 static void store_row(ln_type type, const float *from, size_t count, double scale, bool more_bits,
                       void *to)
 {
@@ -1086,12 +1078,12 @@ static void store_row(ln_type type, const float *from, size_t count, double scal
     }
 }
 
-/* Rows of an input that is no sequence of several. */
+/* Fills rows of an input that is a single family, a file or adversarial rows. */
 static void rows_of_part(const char *input, ln_type type, uint64_t seed, size_t first, size_t count,
                          size_t hidden, void *x)
 {
     const size_t bytes = hidden * dtype_size(type);
-    const bool printed = strncmp(input, "seed-", 5) == 0; /* are what was printed */
+    const bool printed = strncmp(input, "seed-", 5) == 0; /* these keep the printed values */
     const input_family *family = family_named(input);
     double kappa;
     if (input_is_file(input)) {
@@ -1114,7 +1106,7 @@ static void rows_of_part(const char *input, ln_type type, uint64_t seed, size_t 
                        scratch, to);
             continue;
         }
-        /* What these two draw is the same in all rows. */
+        /* Two streams have the same numbers in all rows. */
         const size_t random_of = family->stream == STREAM_CANCEL ? 0 : row;
         const size_t other_of = family->other == STREAM_OUTLIER_CHANNEL ? 0 : row;
         made_element at = {.seed = seed,
@@ -1149,13 +1141,13 @@ void input_rows(const char *input, ln_type type, uint64_t seed, size_t first, si
     }
 }
 
-/* ---- parameters, and all of a call ---- */
+/* ---- parameters, and all inputs of a call ---- */
 
 void input_parameters(const char *input, const operation_call *call, uint64_t seed)
 {
     const operation *what = operations[call->operation];
     const input_family *family = family_named(input);
-    operation_call whole = *call; /* whose form fills each parameter that it has not itself */
+    operation_call whole = *call; /* with a form that fills every parameter of the operation */
     ln_problem *problem = &whole.problem;
     ln_affine *form = &problem->convention.affine;
     *form = convention_form(&call->problem.convention);

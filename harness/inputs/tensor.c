@@ -1,5 +1,5 @@
-/* One tensor of a file: which form it has, its type, and its elements, row behind row. Where a file is not what
- * it should be, die() says what was expected. */
+/* Reads one tensor of a file: its format, its type, and its elements, row after row. If a file is invalid, die() says
+ * what was expected. */
 #include "inputs/tensor.h"
 #include "base/die.h"
 #include "base/program.h"
@@ -17,23 +17,23 @@
 #include <unistd.h>
 #include <zlib.h>
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "elements are read as they lie");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "elements are copied without conversion");
 
 enum {
     ALIGNMENT = 64,
-    DEFLATE_MOST = 1032, /* bytes that one packed byte can become: zlib.net/zlib_tech.html */
+    DEFLATE_MOST = 1032, /* the most bytes that one packed byte gives: zlib.net/zlib_tech.html */
 };
 
 /* ---- the bytes of one tensor ---- */
 
-/* A file, a part of it, or what a part of it unpacks to. */
+/* The bytes of a file, of a part of it, or of an unpacked part. */
 typedef struct byte_range {
-    const char *path; /* as the user wrote it, with the tensor's name */
+    const char *path; /* the user's path, with the tensor's name */
     const unsigned char *bytes;
     uint64_t count;
 } byte_range;
 
-/* What a header says of the elements behind it. */
+/* The description of the elements in a header. */
 typedef struct tensor_form {
     char descr[24]; /* "<f4"; "BF16" */
     bool is_fortran;
@@ -46,7 +46,7 @@ static _Noreturn void die_damaged(const byte_range *file, const char *what)
     die(EXIT_CODE_USAGE, "%s: truncated or damaged: %s", file->path, what);
 }
 
-/* The first bytes of a range, which then begins behind them. */
+/* Removes the first bytes of a range and returns them. */
 static const unsigned char *take(byte_range *from, uint64_t count)
 {
     const unsigned char *taken = from->bytes;
@@ -71,7 +71,7 @@ static uint64_t little_endian(const unsigned char *bytes, size_t at, size_t coun
     return value;
 }
 
-/* The tensors that a file has: their number, and the first names for an error, "x, y, gamma". */
+/* The tensors of a file: their number, and the first names for an error, "x, y, gamma". */
 typedef struct name_list {
     char text[200];
     size_t count;
@@ -84,7 +84,7 @@ static void name_list_add(name_list *list, const char *name, size_t length)
              (int)(length < 100 ? length : 100), name);
 }
 
-/* A wrong name, or none where there are several. */
+/* Ends the program because the name is wrong, or missing although there are several tensors. */
 static _Noreturn void die_of_name(const char *path, const char *name, const name_list *names)
 {
     if (names->count == 0)
@@ -124,13 +124,13 @@ static void take_form(const byte_range *file, const char *descr, const json_t *s
 
 /* ---- npy: numpy/lib/format.py, "Format Version 1.0" to "3.0" ---- */
 
-/* Ten or twelve bytes of magic, version and header length, the header, then the elements. */
+/* A file is ten or twelve bytes of magic, version and header length, then the header, then the elements. */
 enum { MAGIC_LENGTH = 8 };
 
-/* Makes JSON of a Python dictionary of strings, numbers, truth values and tuples. */
+/* Turns a Python dictionary of strings, numbers, truth values and tuples into JSON. */
 static void python_to_json(char *text)
 {
-    char *last = text; /* that is no blank */
+    char *last = text; /* the last character that was no blank */
     for (char *at = text; *at; at++) {
         if (strncmp(at, "True", 4) == 0 || strncmp(at, "False", 5) == 0)
             *at = (char)tolower(*at);
@@ -143,7 +143,7 @@ static void python_to_json(char *text)
     }
 }
 
-/* Magic, version, and the dictionary in the header; the elements come next. */
+/* Reads magic, version, and the dictionary in the header; the range then begins with the elements. */
 static void npy_open(arena *memory, byte_range *file, tensor_form *form)
 {
     const bool is_npy = file->count >= MAGIC_LENGTH && memcmp(file->bytes, "\x93NUMPY", 6) == 0;
@@ -185,16 +185,17 @@ enum {
     DEFLATED = 8,
 };
 
-/* What the directory at the end of the file says of an array. */
+/* An array's entry in the directory at the end of the file. */
 typedef struct zip_entry {
-    uint64_t packed, unpacked, place; /* bytes; its own header in the file */
+    uint64_t packed, unpacked; /* bytes */
+    uint64_t place;            /* offset of the array's own header in the file */
     uint64_t method, checksum;
     const char *name; /* not terminated */
     size_t name_length;
 } zip_entry;
 
-/* The record that ends the archive is the last one whose comment reaches to the end of the file. Where it has too
- * little room for a number, another one has it. */
+/* Finds the directory by the archive's end record, which is the last one whose comment reaches to the end of the file.
+ * If a number is too large for it, the zip64 end record has it. */
 static byte_range find_directory(byte_range file, uint64_t *entries)
 {
     const unsigned char *end = NULL;
@@ -219,7 +220,7 @@ static byte_range find_directory(byte_range file, uint64_t *entries)
     return file;
 }
 
-/* The next entry of a directory. Numbers that are too large for it stand in an extra field, in turn. */
+/* Reads the next entry of a directory. Numbers that are too large for it are in an extra field, one after the other. */
 static zip_entry take_entry(byte_range *directory)
 {
     const unsigned char *record = take(directory, ENTRY_LENGTH);
@@ -245,7 +246,7 @@ static zip_entry take_entry(byte_range *directory)
     return entry;
 }
 
-/* Finds NAME.npy, or without a name the only array. */
+/* Finds NAME.npy, or the only array if there is no name. */
 static zip_entry find_entry(byte_range file, const char *name)
 {
     uint64_t entries;
@@ -268,7 +269,7 @@ static zip_entry find_entry(byte_range file, const char *name)
     return found;
 }
 
-/* What the packed bytes of an entry unpack to (RFC 1951, by zlib). */
+/* Unpacks the bytes of an entry (RFC 1951, with zlib). */
 static const unsigned char *unpack(arena *memory, const byte_range *file, const zip_entry *entry,
                                    const unsigned char *packed)
 {
@@ -293,7 +294,7 @@ static const unsigned char *unpack(arena *memory, const byte_range *file, const 
     return to;
 }
 
-/* Leaves the archive's NAME.npy of the file. */
+/* Reduces the range from the archive to its NAME.npy. */
 static void npz_open(arena *memory, byte_range *file, const char *name)
 {
     const zip_entry entry = find_entry(*file, name);
@@ -313,8 +314,8 @@ static void npz_open(arena *memory, byte_range *file, const char *name)
 
 /* ---- safetensors: huggingface.co/docs/safetensors, "Format" ---- */
 
-/* Eight bytes with the length of a header in JSON, which gives each tensor's type, shape and place in the bytes
- * behind it. Leaves the elements of the tensor. */
+/* Reads the length of the header (eight bytes) and the header, JSON with each tensor's type, shape and place in the
+ * bytes that follow. Reduces the range to the elements of the tensor. */
 static void safetensors_open(byte_range *file, const char *name, tensor_form *form)
 {
     const size_t length = (size_t)little_endian(take(file, 8), 0, 8);
@@ -379,7 +380,7 @@ static ln_type type_of(const tensor_request *request, const char *descr)
     return LN_BF16;
 }
 
-/* The product of the shape, whose bytes can be counted. A zero anywhere makes it zero. */
+/* Returns the product of the shape, or ends the program if its bytes would overflow. A zero anywhere makes it zero. */
 static size_t count_elements(const char *path, size_t dimensions, const size_t *shape,
                              size_t element_size)
 {
@@ -396,7 +397,7 @@ static size_t count_elements(const char *path, size_t dimensions, const size_t *
     return product;
 }
 
-/* Puts the axes of a row last. */
+/* Orders the axes so that those of a row are last. */
 static void order_axes(tensor_array *array, const tensor_axes *axes, const char *path)
 {
     static const tensor_axes last = {.count = 1, .values = {-1}};
@@ -423,8 +424,8 @@ static void order_axes(tensor_array *array, const tensor_axes *axes, const char 
                 array->order[count++] = i;
 }
 
-/* Where elements lie that come in another order: the axes from the fastest one on, and how far apart two
- * neighbours along each lie in memory. */
+/* The places in memory of elements that come in another order: the axes from the fastest one on, and for each the
+ * distance of two neighbours. */
 typedef struct element_path {
     size_t count, size[TENSOR_MAX_DIMENSIONS], step[TENSOR_MAX_DIMENSIONS];
 } element_path;
@@ -437,7 +438,7 @@ static size_t place_of(const element_path *path, size_t i)
     return place;
 }
 
-/* The path of elements that come in the order of the file. False: they lie in that order. */
+/* Finds the path of elements in the order of the file. False: memory has the same order. */
 static bool path_of(const tensor_array *array, bool is_fortran, element_path *path)
 {
     size_t steps[TENSOR_MAX_DIMENSIONS], step = 1, expected = 1;
@@ -457,8 +458,8 @@ static bool path_of(const tensor_array *array, bool is_fortran, element_path *pa
     return !straight;
 }
 
-/* Takes memory only after it checked that the file has as many bytes as the shape says: a damaged shape may need any
- * amount. */
+/* Copies the elements. Checks first that the file has the bytes that the shape needs, since a damaged shape could
+ * require any amount of memory. */
 static void take_elements(arena *memory, const byte_range *file, const tensor_form *form,
                           tensor_array *array)
 {
@@ -514,7 +515,7 @@ void tensor_read(arena *memory, const tensor_request *request, tensor_array *arr
     const size_t archive = input_archive_length(request->path);
     const char *path = arena_format(
         memory, "%.*s", (int)(archive > 0 ? archive : strlen(request->path)), request->path);
-    const int number = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* does not wait at a pipe */
+    const int number = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a pipe does not block */
     FILE *file = number < 0 ? NULL : fdopen(number, "rb");
     if (!file || fstat(number, &status) != 0)
         die(EXIT_CODE_ENVIRONMENT, "%s: %s", request->path, strerror(errno));
@@ -581,14 +582,13 @@ void tensor_has_rows(const tensor_array *array, const char *path)
             path, tensor_shape_text(array, shape));
 }
 
-/* Where the elements of a row of x find theirs of the parameter; along an axis of which it has one element for
- * all, the step is 0. false: it does not broadcast. */
+/* Finds the parameter's elements for the elements of a row of x; the step is 0 along an axis for which the parameter
+ * has only one. False: it does not broadcast. */
 static bool broadcast_path(const tensor_array *x, const tensor_array *parameter, element_path *path)
 {
     const size_t row_axes = x->row_axes, count = parameter->dimensions;
     const size_t *order = x->order + (x->dimensions - row_axes);
-    const bool whole =
-        count > row_axes; /* it has axes for all of x's, and not those of a row alone */
+    const bool whole = count > row_axes; /* its axes are those of x, not only those of a row */
     const size_t axes = whole ? x->dimensions : row_axes;
     size_t step = 1;
     *path = (element_path){.count = row_axes};
@@ -635,7 +635,7 @@ void tensor_broadcast(arena *memory, const tensor_array *x, tensor_array *parame
 
 /* ---- elements ---- */
 
-/* The first element that is no number of the type, which all others are stored in; none: the count. */
+/* Stores elements in another type. Returns the index of the first one that is not exact in it; none: the count. */
 static size_t store_all(const tensor_array *array, ln_type type, void *to)
 {
     double room;
@@ -699,7 +699,7 @@ void input_rows_of_file(const char *path, ln_type type, size_t first, size_t cou
             memcpy(to, (const char *)array.data + row * row_bytes, row_bytes);
             continue;
         }
-        for (size_t c = 0; c < hidden; c++) { /* rounded; what is finite must stay so */
+        for (size_t c = 0; c < hidden; c++) { /* rounded; finite numbers must stay finite */
             const double value = storage_load(array.dtype, array.data, row * hidden + c);
             storage_store(type, to, c, value);
             if (isfinite(value) && !isfinite(storage_load(type, to, c)))
@@ -713,7 +713,7 @@ void input_rows_of_file(const char *path, ln_type type, size_t first, size_t cou
 
 void input_file_shape(const char *path, size_t *rows, size_t *hidden)
 {
-    /* Of u2 the shape is known, whatever it holds. */
+    /* The shape of u2 is known, whatever its bits mean. */
     const tensor_request request = {.path = path, .u2_is_bf16 = true};
     tensor_array array;
     arena memory = {0};
@@ -729,7 +729,7 @@ void input_file_shape(const char *path, size_t *rows, size_t *hidden)
 void npy_write(const char *path, ln_type dtype, size_t dimensions, const size_t *shape,
                const void *data)
 {
-    enum { HEADER = 1024 }; /* 32 sizes of 20 digits and what stands around them */
+    enum { HEADER = 1024 }; /* room for 32 sizes of 20 digits and the rest */
     static const char *const descr[] = {
         [LN_F32] = "<f4", [LN_F64] = "<f8", [LN_BF16] = "<u2", [LN_F16] = "<f2"};
     char header[HEADER];

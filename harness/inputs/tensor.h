@@ -19,7 +19,7 @@
 
 enum { TENSOR_MAX_DIMENSIONS = 32 };
 
-/* The axes that form a row; none: the last one. */
+/* The axes that form a row; if the count is 0, the last one. */
 typedef struct tensor_axes {
     size_t count;
     long long values[TENSOR_MAX_DIMENSIONS];
@@ -28,10 +28,10 @@ typedef struct tensor_axes {
 typedef struct tensor_array {
     ln_type dtype;
     size_t dimensions;
-    size_t shape[TENSOR_MAX_DIMENSIONS]; /* as in the file */
+    size_t shape[TENSOR_MAX_DIMENSIONS]; /* the shape in the file */
     size_t elements;                     /* product of the shape; 1 for a scalar */
-    size_t order[TENSOR_MAX_DIMENSIONS]; /* the axes in memory; those of a row are last */
-    size_t row_axes;                     /* how many axes form a row */
+    size_t order[TENSOR_MAX_DIMENSIONS]; /* the axes in memory order; those of a row are last */
+    size_t row_axes;                     /* the number of axes that form a row */
     size_t hidden;                       /* elements of a row */
     void *data;                          /* dense rows, 64-byte aligned */
 } tensor_array;
@@ -42,21 +42,21 @@ typedef struct tensor_request {
     const tensor_axes *axes; /* NULL: the last */
 } tensor_request;
 
-/* An error ends the program (base/die.h) and names the file, the tensor or field, and what was expected. The exit code
- * is 7 for a file that is missing or cannot be read, else 2. The memory used is that of the tensor and its header,
- * and twice that where the tensor is packed. */
+/* Reads a tensor. An error ends the program (base/die.h) and names the file, the tensor or field, and what was
+ * expected; with exit code 7 if the file is missing or cannot be read, else 2. Uses memory for the tensor and its
+ * header, and twice that for a packed tensor. */
 void tensor_read(arena *memory, const tensor_request *request, tensor_array *array);
-/* The same for the bytes of a file; the request has its name. */
+/* Reads a tensor from the bytes of a file; the request has the file's name. */
 void tensor_read_bytes(arena *memory, const void *bytes, size_t size, const tensor_request *request,
                        tensor_array *array);
 
-/* "1,2" or "-1"; NULL: the last axis. */
+/* Reads "1,2" or "-1"; NULL: the last axis. */
 void tensor_axes_parse(const char *text, tensor_axes *axes);
 
-/* Checks that there are rows: one axis or more, and elements. */
+/* Checks that the tensor has rows: at least one axis and one element. */
 void tensor_has_rows(const tensor_array *array, const char *path);
 
-/* "(2, 3, 768)", as NumPy writes a shape. */
+/* Writes the shape as NumPy does, "(2, 3, 768)", and returns it. */
 const char *tensor_shape_text(const tensor_array *array, char buffer[128]);
 
 /* Checks that `other`, read from `path` for --option, has the shape of x. */
@@ -72,7 +72,7 @@ void tensor_broadcast(arena *memory, const tensor_array *x, tensor_array *parame
  * such as "the kernel's type" for the error. */
 void tensor_convert(arena *memory, tensor_array *array, ln_type type, const char *whose,
                     const char *path, const char *option);
-/* Whether tensor_convert() would succeed. */
+/* Returns true if tensor_convert() would succeed. */
 bool tensor_converts(const tensor_array *array, ln_type type);
 /* Checks that no element of a parameter is NaN or infinite. */
 void tensor_is_finite(const tensor_array *array, const char *path, const char *option);
@@ -81,7 +81,7 @@ void tensor_is_finite(const tensor_array *array, const char *path, const char *o
  * file and a rename, so that a full disk leaves no incomplete file. A path that is no regular file
  * (/dev/null) is written directly. */
 void tensor_write(const char *path, ln_type dtype, const tensor_array *x, const void *rows);
-/* The same for elements in C order. */
+/* Does the same for elements in C order. */
 void npy_write(const char *path, ln_type dtype, size_t dimensions, const size_t *shape,
                const void *data);
 

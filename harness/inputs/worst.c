@@ -1,4 +1,4 @@
-/* Adversarial rows: their text, and the inputs that are made of it. */
+/* Adversarial rows: reading and writing their text, and their use as inputs. */
 #include "inputs/worst.h"
 #include "base/arena.h"
 #include "base/die.h"
@@ -54,7 +54,7 @@ void hex_float_format(ln_type type, const void *values, size_t i, char buffer[HE
 
 bool hex_float_parse(const char *text, ln_type type, void *values, size_t i)
 {
-    enum { MOST_DIGITS = 16 }; /* 64 bits: what a long double holds, so that no digit is lost */
+    enum { MOST_DIGITS = 16 }; /* 64 bits, which a long double holds without rounding */
     const char *digits = text + (*text == '-');
     char *end;
     if (strncmp(text, "nan:", 4) == 0) {
@@ -93,7 +93,7 @@ typedef enum field_kind {
 typedef struct find_field {
     const char *name;
     field_kind kind;
-    size_t at, size; /* in worst_row; bytes of a text */
+    size_t at, size; /* offset in worst_row; size of the member in bytes */
 } find_field;
 
 #define AT(member) offsetof(worst_row, member), sizeof((worst_row *)0)->member
@@ -148,14 +148,14 @@ void worst_row_format(const worst_row *row, text_buffer *out)
     text_add(out, "end\n");
 }
 
-/* Where the reader is. */
+/* The state of reading a file. */
 typedef struct file_reader {
     const char *path;
     worst_list *list;
     size_t line;
-    bool inside; /* between find and end */
+    bool inside; /* between the lines "find" and "end" */
     worst_row row;
-    size_t have[ROLES_MOST]; /* numbers of each input */
+    size_t have[ROLES_MOST]; /* the numbers of each input that were read */
 } file_reader;
 
 __attribute__((format(printf, 2, 3))) static _Noreturn void bad(const file_reader *reader,
@@ -177,14 +177,14 @@ static bool parse_size(const char *text, uint64_t *size)
     return !errno && end > text && *end == '\0' && *text >= '0' && *text <= '9';
 }
 
-/* A double as "%a" prints it. */
+/* Reads a double that "%a" printed. */
 static bool parse_hex(const char *text, double *value)
 {
     *value = NAN;
     return strcmp(text + (*text == '-'), "nan") == 0 || hex_float_parse(text, LN_F64, value, 0);
 }
 
-/* Elements that an input must have; 0: convention or shape are not known yet. */
+/* Returns the number of elements that an input must have; 0: convention or shape are not known yet. */
 static size_t wanted_of(const worst_row *row, const tensor_role *role)
 {
     ln_convention convention = {0};
@@ -194,7 +194,7 @@ static size_t wanted_of(const worst_row *row, const tensor_role *role)
     return role_columns(role, &convention, row->hidden) * (role_is_parameter(role) ? 1 : row->rows);
 }
 
-/* More numbers of an input. */
+/* Adds a line of numbers to an input. */
 static void add_floats(file_reader *reader, size_t role, char *words)
 {
     worst_row *row = &reader->row;
@@ -257,7 +257,7 @@ static void set_field(file_reader *reader, const find_field *field, char *value)
     case_verdict found;
     char *end;
     bool any = false, fine = true;
-    /* Numbers have room for as many as type, convention and shape said when the first came. */
+    /* The memory of the numbers was allocated for the type, convention and shape at the first number. */
     for (size_t i = 0; i < ROLES_MOST; i++)
         any |= row->inputs[i] != NULL;
     if (any && (field->kind == FIELD_TYPE || field->kind == FIELD_CONVENTION ||
@@ -272,7 +272,7 @@ static void set_field(file_reader *reader, const find_field *field, char *value)
     case FIELD_CONVENTION:
         set_convention(reader, value);
         break;
-    case FIELD_TYPE: /* dtype is of parameters too, where no param follows */
+    case FIELD_TYPE: /* dtype is the parameters' type too, unless a field param follows */
         if ((fine = dtype_from_name(value, at)))
             row->param = *(ln_type *)at;
         break;
@@ -303,7 +303,7 @@ static void set_field(file_reader *reader, const find_field *field, char *value)
         bad(reader, "%s '%.60s': %s was expected", field->name, value, expected[field->kind]);
 }
 
-/* Everything there, and of the right length. */
+/* Checks that the find is complete and that its inputs have the right lengths, and adds it to the list. */
 static void end_find(file_reader *reader)
 {
     worst_row *row = &reader->row;
@@ -424,7 +424,7 @@ static int is_find_file(const struct dirent *entry)
     return entry->d_name[0] != '.' && length > 4 && strcmp(entry->d_name + length - 4, ".txt") == 0;
 }
 
-/* Every find, in the order of the files' names. */
+/* Reads every find, in the order of the files' names. */
 static worst_list read_input(const char *input)
 {
     const char *place = worst_place(input);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # usage: inputs_cross.sh SOURCE-DIRECTORY COMPILER [FLAG...] [-- RUNNER...]
-# Builds inputs_golden with that compiler and runs it (under the runner): the same bits everywhere.
+# Builds inputs_golden with that compiler and runs it (under the runner): it must find the same bits.
 # Exit 77: skipped, with the reason on standard output.
 set -u
 source=$1

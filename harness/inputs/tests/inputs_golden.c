@@ -1,5 +1,5 @@
-/* The bits of every input family, and of gamma and beta, are held to stored FNV-1a hashes: they are the same with every
- * compiler, at every level of optimisation and on every machine. The program needs libc and libm only, so that
+/* Compares the bits of every input family, and of gamma and beta, with stored FNV-1a hashes: they are the same with
+ * every compiler, at every level of optimisation and on every machine. The program needs libc and libm only, so that
  * inputs_cross.sh can build it for other targets. --print prints the table again, after an intended change; all stored
  * runs then have other inputs, which the commit must say. */
 #include "domain/operation.h"
@@ -10,7 +10,7 @@
 
 enum { ROWS = 20, HIDDEN = 129 };
 
-/* Of 32-bit words: a float is one, a double two. */
+/* Returns the hash of 32-bit words: a float is one, a double two. */
 static uint64_t hash(const void *words, size_t count)
 {
     uint64_t value = UINT64_C(0xcbf29ce484222325);
@@ -34,7 +34,7 @@ static const golden table[] = {
 #include "inputs_golden.inc"
 };
 
-/* Compares with the table's next entry, or prints it. */
+/* Compares a hash with the table's next entry, or prints it. */
 static bool check(const char *name, const void *words, size_t count, size_t *next, bool print)
 {
     uint64_t found = hash(words, count);
@@ -91,7 +91,7 @@ static bool check_conventions(size_t *next, bool print)
     return fine;
 }
 
-/* Gamma and beta of the families that have their own. */
+/* Checks gamma and beta of the families that have their own. */
 static bool check_parameters(size_t *next, bool print)
 {
     static float both[2 * HIDDEN];
@@ -115,8 +115,8 @@ static bool check_parameters(size_t *next, bool print)
     return fine;
 }
 
-/* All 53 bits: a fused multiply-add where none is written changes the last of them long before it
- * changes an f32. */
+/* Checks all 53 bits of the quantiles: a fused multiply-add that the source does not have changes the last of them long
+ * before it changes an f32. */
 static bool check_quantile(size_t *next, bool print)
 {
     enum { COUNT = 4096, WORDS = 2 };
@@ -126,7 +126,7 @@ static bool check_quantile(size_t *next, bool print)
     return check("quantile", z, COUNT * WORDS, next, print);
 }
 
-/* Families, gamma and beta in the other types. */
+/* Checks families, gamma and beta in the other types. */
 static bool check_types(size_t *next, bool print)
 {
     static const ln_type types[] = {LN_F64, LN_BF16, LN_F16};

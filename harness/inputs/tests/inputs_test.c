@@ -1,5 +1,5 @@
-/* Input families keep their promises at every hidden size and in every type. (inputs_golden holds the bits of their
- * values.) */
+/* Input families have their documented properties at every hidden size and in every type. (inputs_golden tests the bits
+ * of their values.) */
 #include "domain/operation.h"
 #include "inputs/inputs.h"
 #include "inputs/tensor.h"
@@ -17,8 +17,7 @@ static void fill(const char *input, uint64_t seed, size_t first, size_t count, s
     input_rows(input, LN_F32, seed, first, count, hidden, x);
 }
 
-/* An element is the same whichever rows it is asked for with, and neighbours in a row, rows and
- * seeds do not repeat. */
+/* An element is the same with whatever rows it is requested, and other rows and seeds have other elements. */
 TEST(test_place)
 {
     static const size_t sizes[] = {1, 2, 3, 17, 100};
@@ -65,7 +64,7 @@ TEST(test_place)
     }
 }
 
-/* kappa by its definition, in two passes over differences from x[0], which are exact. */
+/* Returns kappa by its definition, in two passes over differences from x[0], which are exact. */
 static double kappa_of(const float *x, size_t hidden)
 {
     long double sum = 0, squares = 0, n = (long double)hidden;
@@ -80,7 +79,7 @@ static double kappa_of(const float *x, size_t hidden)
     return (double)sqrtl(1 + mean * mean / (squares / n));
 }
 
-/* Rows of several families in turn are theirs, each with its own number. */
+/* Rows of several families in turn are the families' rows of the same index. */
 TEST(test_in_turn)
 {
     static const char *const families[] = {"normal", "offset:1e+4", "ramp"};
@@ -115,7 +114,7 @@ TEST(test_offset)
         fill("offset", 1, 0, 18, hidden, x);
         for (size_t i = 0; i < 18 * hidden; i++)
             assert_true(isfinite(x[i]));
-        /* Short rows too have some variance, at any kappa. */
+        /* Short rows have a variance too, at any kappa. */
         for (size_t row = 0; hidden > 1 && row < 18; row++)
             assert_true(isfinite(kappa_of(x + row * hidden, hidden)));
     }
@@ -125,7 +124,7 @@ TEST(test_names)
 {
     char longer[INPUT_MAX_LENGTH + 1] = "";
     const struct {
-        const char *input, *says; /* NULL: taken */
+        const char *input, *says; /* says: a part of the error; NULL: the input is valid */
     } names[] = {
         {"normal", NULL},
         {"offset:1", NULL},
@@ -203,7 +202,7 @@ TEST(test_npy_input)
     assert_dies(EXIT_CODE_ENVIRONMENT, path, input_rows(path, LN_F32, 0, 0, 1, 3, x));
 }
 
-/* ---- in the types other than f32: what each promises, and that it is realised in the type ---- */
+/* ---- the other types: the properties of each, and that the type can represent the rows ---- */
 
 enum { HIDDEN = 300, ROWS = 9 };
 static const ln_type types[] = {LN_F64, LN_BF16, LN_F16};
@@ -218,8 +217,8 @@ static void fill_both(const char *input, ln_type type)
     input_rows(input, LN_F32, 5, 0, ROWS, HIDDEN, narrow);
 }
 
-/* Rounded to f32, a row of f64 is that of f32; the bits below are not all 0, and equal and opposite
- * elements stay so. */
+/* Rounded to f32, a row of f64 is the row of f32; the further bits are not all 0, and equal and opposite elements stay
+ * so. */
 TEST(test_f64_goes_on_where_f32_ends)
 {
     static const char *const inputs[] = {"normal", "spike", "constant", "alternating"};
@@ -267,8 +266,8 @@ static bool is_made_anew(const char *input)
     return strcmp(input, "offset") == 0 || strcmp(input, "kappa") == 0;
 }
 
-/* No finite family leaves the range of the type; huge rows lie at its end, subnormal ones below its
- * smallest normal number and are not all 0. */
+/* No finite family leaves the range of the type. Huge rows are near its end; subnormal ones are below its smallest
+ * normal number and not all 0. */
 TEST(test_every_family_is_realisable)
 {
     static const double smallest_normal[] = {
@@ -288,7 +287,7 @@ TEST(test_every_family_is_realisable)
                     assert_true((signbit(value) != 0) == (signbit(narrow[i]) != 0));
                 if (strcmp(families[f].name, "huge") == 0)
                     assert_true(fabs(value) > squares_overflow[types[t]]);
-                if (strcmp(families[f].name, "subnormal") == 0) /* or rounded up to that */
+                if (strcmp(families[f].name, "subnormal") == 0) /* it may be rounded up to that */
                     assert_true(fabs(value) <= smallest_normal[types[t]]);
             }
             if (strcmp(families[f].name, "subnormal") == 0)
@@ -310,8 +309,8 @@ static double kappa_of_row(ln_type type, size_t row)
     return (double)sqrtl(mean * mean / var + 1);
 }
 
-/* The sweep reaches from 1 to the type's largest; what is realised is what is asked for as near as
- * a row of 300 that has few different elements can: within a tenth. */
+/* The sweep goes from 1 to the type's largest kappa. A row of 300 elements with few different values has the requested
+ * kappa to within a tenth. */
 TEST(test_offset_sweeps_the_kappa_of_the_type)
 {
     for (size_t t = 0; t < TYPES; t++) {
@@ -328,8 +327,8 @@ TEST(test_offset_sweeps_the_kappa_of_the_type)
     assert_true(kappa_of_row(LN_BF16, 0) > 630 && kappa_of_row(LN_BF16, 0) < 770);
 }
 
-/* The family kappa goes to the very end: no row of the type has more than 2^p N / sqrt(N - 1) (one
- * number apart at the top of a binade), the deviation being near 1. */
+/* The family kappa goes up to 2^p N / sqrt(N - 1), the largest kappa of the type (one element differs by an ulp at the
+ * top of a binade), with a deviation near 1. */
 TEST(test_kappa_goes_to_the_end)
 {
     static const int precision[] = {[LN_F32] = 24, [LN_F64] = 53, [LN_BF16] = 8, [LN_F16] = 11};
@@ -344,7 +343,7 @@ TEST(test_kappa_goes_to_the_end)
                 fail_msg("%s: deviation %g of row %zu", dtype_name(type), mean / found, row);
             before = found;
         }
-        /* The mean is 1 + 1/N numbers below 2^p; the rest is for rounding here. */
+        /* The mean is 1 + 1/N ulp below 2^p; the rest allows for rounding in this test. */
         assert_true(before > most * (1 - ldexp(4, -precision[type])));
     }
 }
@@ -360,7 +359,7 @@ TEST(test_what_a_type_cannot_have_is_refused)
     assert_dies(EXIT_CODE_USAGE, "unknown input", input_check_type("norml", LN_F64));
 }
 
-/* A file of the type is taken bit for bit, another rounded, and refused beyond the range. */
+/* A file of the same type is copied bit for bit; another is rounded, and refused if a number is beyond the range. */
 TEST(test_files_of_every_type)
 {
     static const char path[] = "inputs_test.npy";

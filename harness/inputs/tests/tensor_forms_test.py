@@ -1,4 +1,4 @@
-"""Every form of file that tensor.h names, against what NumPy says is in it; and files made to harm.
+"""Compares tensor_tool's reading of every format in tensor.h with NumPy's; and tests files that are made to do harm.
 usage: tensor_forms_test.py TENSOR_TOOL"""
 import io, itertools, json, os, re, struct, subprocess, sys, tempfile, zipfile, zlib
 
@@ -37,7 +37,7 @@ def check(label, wanted, path, **how):
 
 def write(path, content):
     if os.path.exists(path):
-        os.unlink(path)  # some file systems flush a file that is cut and written anew
+        os.unlink(path)  # some file systems flush a file that is truncated and rewritten, which is slow
     with open(path, "wb") as file:
         file.write(content)
 
@@ -92,7 +92,7 @@ def forms():
         check(save.__name__ + ", none", "~error 2 .*no tensor 'y': it has x, gamma", "two.npz:y")
         save("one.npz", np.zeros(70000, "f4"))
         check(save.__name__ + ", of one", line_of(np.zeros(70000, "f4")), "one.npz")
-    zipfile.ZIP64_LIMIT, usual = 100, zipfile.ZIP64_LIMIT  # as if all sizes and places were large
+    zipfile.ZIP64_LIMIT, usual = 100, zipfile.ZIP64_LIMIT  # every size and place is written as zip64
     np.savez_compressed("large.npz", x=x, h=short)
     zipfile.ZIP64_LIMIT = usual
     check("zip64", line_of(short), "large.npz:h", bits="bf16")
@@ -106,7 +106,7 @@ def forms():
     for name, header in (("list", b"[]"), ("empty", b"{}")):
         write(name + ".safetensors", struct.pack("<Q", len(header)) + header)
         check("safetensors, " + name, "~error 2 .*: holds no tensors: expected", name + ".safetensors")
-    if os.path.exists("/sys/kernel/mm/transparent_hugepage/enabled"):  # its size is larger than what it holds
+    if os.path.exists("/sys/kernel/mm/transparent_hugepage/enabled"):  # the reported size exceeds its contents
         check("shorter than it was", "~error 7 .*became shorter", "/sys/kernel/mm/transparent_hugepage/enabled")
     four = np.asfortranarray(draw((2, 3, 4, 5)).astype(">f4"))
     np.save("four.npy", four)
@@ -118,7 +118,7 @@ def forms():
     check("an axis twice", "~error 2 .*axis -3 twice", "four.npy", axis="1,-3")
 
 def headers():
-    """Headers of .npy that other writers may make, and those that none may: ORDER and SHAPE of six f4."""
+    """Tests valid .npy headers as other programs write them, and invalid ones; the array has six f4."""
     def put(version, header):
         size = struct.pack("<H" if version == 1 else "<I", len(header))
         write("h.npy", b"\x93NUMPY" + bytes([version, 0]) + size + header.encode() + bytes(range(24)))
@@ -165,7 +165,7 @@ def headers():
 
 
 def harm():
-    """Cut anywhere or damaged anywhere a file is refused in one line, or read as it was."""
+    """A file that is truncated or damaged anywhere is refused in one line, or read like the whole file."""
     x = np.arange(6, dtype="f4").reshape(2, 3)
     np.savez("z.npz", x=x)
     np.savez_compressed("c.npz", x=x, y=x)

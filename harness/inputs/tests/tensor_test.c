@@ -1,5 +1,5 @@
-/* What lnbench writes as .npy reads back, has exactly the bytes that NumPy would write, or fails with a clear message.
- * (tensor_forms_test.py tests reading.) */
+/* An .npy file that lnbench writes is read back, and has exactly the bytes that NumPy would write; errors have a clear
+ * message. (tensor_forms_test.py tests reading.) */
 #include "inputs/tensor.h"
 #include "test.h"
 #include <signal.h>
@@ -49,7 +49,7 @@ TEST(test_round_trip)
     unlink(path);
 }
 
-/* The very bytes that numpy.save(path, numpy.arange(6, dtype='<f4').reshape(2, 3)) writes. */
+/* The bytes are those that numpy.save(path, numpy.arange(6, dtype='<f4').reshape(2, 3)) writes. */
 TEST(test_bytes)
 {
     unsigned char expected[128 + 24];
@@ -100,8 +100,8 @@ static size_t count_files(void)
     return count;
 }
 
-/* A file that cannot be finished (here by a limit on file sizes, as by a full disk) leaves the old
- * one as it was and nothing beside it. */
+/* If a file cannot be finished (here because of a limit on file sizes), the old file stays as it was, and no other file
+ * is left. */
 TEST(test_write_keeps_old)
 {
     static float data[4096];
@@ -124,7 +124,7 @@ TEST(test_write_keeps_old)
     assert_int_equal(read_it(path, false).elements, 4);
     arena_free(&memory);
     assert_int_equal(count_files(), 1);
-    /* Written anew, with the rights of a plain new file. */
+    /* A rewritten file has the permissions of an ordinary new file. */
     mode_t mask = umask(022);
     npy_write(path, LN_F32, 1, large, data);
     umask(mask);

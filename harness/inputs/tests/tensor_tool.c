@@ -1,7 +1,8 @@
 /* Reads tensors as every command does, for tensor_forms_test.py.
  *
- *     tensor_tool bf16|- AXES|- PATH...    a line each: type, shape, hidden and the elements' bytes; or
- *                                          the exit code and the error */
+ *     tensor_tool bf16|- AXES|- PATH...
+ *
+ * Prints a line for each file: type, shape, hidden and the elements' bytes; or the exit code and the error. */
 #include "base/die.h"
 #include "inputs/tensor.h"
 #include <stdio.h>
