@@ -26,8 +26,8 @@ bool judge_ask(row_judge *judge, const work_order *order, double more_seconds, w
 /* Returns a message to run a kernel on the block in this layout. */
 work_order judge_order(layout_name name, const judge_block *block, const kernel_entry *kernel);
 
-/* Runs a kernel with such a message, and fills in problem and offsets. Outputs go to `computed` and into the judge.
- * False: it failed, or an output besides y is wrong; see verdict. */
+/* Runs a kernel with a message of judge_order(), and fills in its problem and offsets. y goes to `computed`, other
+ * outputs into the judge. False: it failed, or an output besides y is wrong; see verdict. */
 bool judge_run(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
                work_order *order, void *computed, case_verdict *verdict);
 

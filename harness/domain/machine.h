@@ -21,8 +21,8 @@ typedef struct machine_facts {
 } machine_facts;
 
 void machine_read(machine_facts *machine);
-/* For tests: the same for CPU `cpu`, from the files under a directory ("": the real ones). Facts of build and process
- * are the real ones. */
+/* Does the same for tests: for CPU `cpu`, from the files under a directory ("": the real ones). Facts of build and
+ * process are the real ones. */
 void machine_read_under(const char *root, unsigned cpu, machine_facts *machine);
 /* The fact of a run that names the operations for which the user gave conventions; their covering arrays have only
  * these conventions. */

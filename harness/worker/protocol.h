@@ -47,13 +47,14 @@ typedef struct tensor_layout {
     size_t gap;    /* for a table: elements between the end of a row and the next row */
 } tensor_layout;
 
-/* The calls that a message asks for. The last call must give the same output bits as the first. */
+/* The calls that a message asks for. The last call must give the same output bits as the first; for the last two kinds
+ * it follows the release of the other problem. */
 typedef enum call_order {
     CALLS_ONCE,
     CALLS_REPEATED, /* with other contents in the same memory, then twice with the given ones */
     CALLS_HALVES,   /* the halves of the rows in the same buffers, then the first half twice more */
     CALLS_IN_TURN,  /* in turn with a problem of another shape, which is prepared first */
-    CALLS_PREPARED, /* in turn with a problem of another convention, prepared later, and after it */
+    CALLS_PREPARED, /* in turn with a problem of another convention, which is prepared later */
     CALL_ORDERS
 } call_order;
 
@@ -90,9 +91,8 @@ enum {
     /* Rows of the block: whole pages for any type. It is no power of two, so that a row whose index lost its upper
      * bits has other contents. */
     LARGE_PERIOD = 6144,
-    /* The row of the block at which the residual begins, also at a page. */
-    LARGE_RESIDUAL_ROW = 2048,
-    LARGE_ROWS = 48, /* the largest number of judged rows */
+    LARGE_RESIDUAL_ROW = 2048, /* the row of the block at which the residual begins, at a page */
+    LARGE_ROWS = 48,           /* the largest number of judged rows */
 };
 
 /* Writes the indexes of the judged rows in ascending order, and returns their number. The stride must be a multiple of
@@ -108,7 +108,7 @@ static inline size_t large_row_of_block(const ln_problem *of, size_t row)
 /* ---- messages ---- */
 
 typedef enum order_kind {
-    /* Each is answered by DONE or FAILED, if nothing else is said. */
+    /* Without another note, a message is answered by DONE or FAILED. */
     ORDER_GREET = 1,
     ORDER_LOAD,     /* load a plugin: LOADED, with kernel_descriptions at the arena's start */
     ORDER_SUPPORTS, /* find out whether the kernel supports the problem */
@@ -125,7 +125,7 @@ typedef enum order_kind {
     ORDER_GO_ON,    /* sent after ROWS, so that TIME_RUN continues */
 } order_kind;
 
-/* Where ln_layernorm() is made to assume the rows of a judged call, which decides the kernel that it dispatches to. */
+/* The place where ln_layernorm() is made to assume the rows of a judged call; it dispatches to a kernel accordingly. */
 typedef enum call_place {
     PLACE_ITS_OWN, /* in the caches of this machine */
     PLACE_FEW,     /* in caches, with 1 to 3 rows in a call (rows_at_once) */
@@ -140,8 +140,8 @@ typedef struct arena_map {
     off_t x_other;                  /* the second judged input of a timed group */
     off_t expected, expected_other; /* judged outputs of one timed entry */
     off_t facts, bounds;            /* arrays of ln_row_facts, ln_bound */
-    /* Timed group: room for block_rows rows. Before each row stands its index, a uint64_t; rows of the second block
-     * have indexes from block_rows on. */
+    /* Timed group: room for block_rows rows, each after its index, a uint64_t. Rows of the second judged block have
+     * indexes from block_rows on. */
     off_t varied;
 } arena_map;
 

@@ -217,7 +217,7 @@ static bool receive_answer(worker_slot *slot, double deadline_seconds, worker_re
 }
 
 /* Stops the process of the last message and continues this one: only one at a time runs and writes to the arena. */
-static void turn_to(worker_process *worker, worker_slot *slot)
+static void switch_to(worker_process *worker, worker_slot *slot)
 {
     worker_slot *before = worker->current;
     if (before && before != slot && before->socket >= 0)
@@ -234,7 +234,7 @@ static bool start_process(worker_process *worker, worker_slot *slot, worker_repl
     int pair[2];
     work_order greet = worker_order(ORDER_GREET, NULL);
     end_process(slot);
-    turn_to(worker, slot);
+    switch_to(worker, slot);
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
         die(EXIT_CODE_ENVIRONMENT, "socketpair for the worker: %s", strerror(errno));
     int errors = memfd_create("lnbench-errors", MFD_CLOEXEC);
@@ -323,7 +323,7 @@ static bool send_to(worker_process *worker, worker_slot *slot, const work_order 
     sent.arena_bytes = worker->arena.mapped;
     if (slot->socket < 0 && !start_process(worker, slot, reply))
         return false;
-    turn_to(worker, slot);
+    switch_to(worker, slot);
     bool of_kernel = order->text[0] && !is_copy(order->text);
     for (unsigned plugin = 0; plugin < worker->plugin_count; plugin++)
         if ((worker->builds || (of_kernel && plugin == order->plugin)) &&
@@ -443,7 +443,7 @@ static exit_code load_plugin(worker_process *worker, unsigned i, kernel_list *li
     worker_reply loaded = {0};
     uint64_t object_hash = 0;
     const bool runs = slot->socket >= 0 || start_process(worker, slot, &loaded);
-    turn_to(worker, slot);
+    switch_to(worker, slot);
     if (!runs || !ask_to_load(worker, slot, i, true, &loaded)) {
         case_verdict verdict = {.kind = loaded.verdict};
         char description[256];

@@ -205,7 +205,7 @@ static bool checked_call(void (*run)(const void *, const ln_tensors *), const vo
 typedef struct judged_call {
     call_tensors tensors;
     prepared_kernel kernel;
-    char *once[ROLES_MOST]; /* the output buffers' contents after the first call; NULL: none */
+    char *first[ROLES_MOST]; /* the output buffers' contents after the first call; NULL: none */
 } judged_call;
 
 /* The judged call, one for each thread that calls at the same time, and a call of another problem. */
@@ -278,8 +278,8 @@ static void keep_outputs(judged_call *call)
         bool output = call->tensors.what->roles[i].output;
         if (!buffer->map || !(output || tensors_input_is_written(&call->tensors, i)))
             continue;
-        call->once[i] = arena_new(&order_memory, char, buffer->size);
-        memcpy(call->once[i], buffer->data, buffer->size);
+        call->first[i] = arena_new(&order_memory, char, buffer->size);
+        memcpy(call->first[i], buffer->data, buffer->size);
     }
 }
 
@@ -288,8 +288,8 @@ static bool is_same(const judged_call *call)
 {
     bool same = true;
     for (size_t i = 0; same && i < call->tensors.what->count; i++)
-        same = !call->once[i] || memcmp(call->once[i], call->tensors.buffers[i].data,
-                                        call->tensors.buffers[i].size) == 0;
+        same = !call->first[i] || memcmp(call->first[i], call->tensors.buffers[i].data,
+                                         call->tensors.buffers[i].size) == 0;
     return same;
 }
 

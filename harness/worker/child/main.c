@@ -328,7 +328,7 @@ static void answer_bound(const work_order *order, const ln_kernel *kernel)
     answer.value = 1;
 }
 
-static void obey(const work_order *order)
+static void handle_message(const work_order *order)
 {
     switch (order->kind) {
     case ORDER_GREET:
@@ -379,7 +379,7 @@ static void obey(const work_order *order)
 }
 
 /* Handles a message in the floating-point state that loading its plugin set; TIME_RUN sets each kernel's own state. */
-static void answer_order(const work_order *order)
+static void answer_message(const work_order *order)
 {
     thread_state own;
     answer = (worker_reply){.kind = REPLY_DONE};
@@ -392,7 +392,7 @@ static void answer_order(const work_order *order)
         worker_leave_place();
     if (plugin_of(order)->table && order->kind != ORDER_LOAD && order->kind != ORDER_TIME_RUN)
         floating_point_set(&plugin_of(order)->floating_point);
-    obey(order);
+    handle_message(order);
     floating_point_set(&own);
     worker_send(&answer);
 }
@@ -435,6 +435,6 @@ int main(void)
             continue;
         if (got <= 0)
             return 0;
-        answer_order(&order);
+        answer_message(&order);
     }
 }

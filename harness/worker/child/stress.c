@@ -118,7 +118,7 @@ typedef struct called_shape {
     work_order order; /* the message that `tensors` refers to */
     call_tensors tensors;
     prepared_kernel kernel;
-    bool taken; /* the kernel supports it */
+    bool supported;
 } called_shape;
 
 /* Makes a shape. Its inputs are the message's, repeated as often as they fit. False: the message fails. */
@@ -160,9 +160,9 @@ static bool make_shape(const work_order *order, const ln_kernel *kernel, called_
                         true))
         worker_out_of_memory(0);
     tensors_fill(&shape->tensors, 0, false);
-    shape->taken =
+    shape->supported =
         kernel_prepare(&shape->kernel, &order_memory, plugin_of(order)->table, kernel, &problem, 1);
-    return shape->taken;
+    return shape->supported;
 }
 
 /* Sends ALIVE every 0.2 s, which restarts the parent's deadline. */
@@ -191,7 +191,7 @@ static bool call_often(const work_order *order, const called_shape *shapes)
         const called_shape *shape = call % LONG_TURN == LONG_TURN - 1 ? &shapes[LONG_ROW]
                                     : call % 2 == 1                   ? &shapes[WITH_RESIDUAL]
                                                                       : first;
-        shape = shape->taken ? shape : first;
+        shape = shape->supported ? shape : first;
         if (call == calls / 8)
             take_growth(&watch.settled);
         if ((call == 10 || call == 100 || call == 1000) && !growth_is_little(&watch))
@@ -244,7 +244,7 @@ void worker_grow(const work_order *order, const ln_kernel *kernel)
     if (make_shape(order, kernel, &shapes[FEW_ROWS], rows, hidden, false) &&
         make_shape(order, kernel, &shapes[WITH_RESIDUAL], 1, hidden, true) &&
         make_shape(order, kernel, &shapes[LONG_ROW], 1, LONG_HIDDEN, false) &&
-        shapes[FEW_ROWS].taken && call_often(order, shapes))
+        shapes[FEW_ROWS].supported && call_often(order, shapes))
         prepare_often(order, kernel);
     for (size_t i = 0; i < SHAPES; i++) {
         kernel_release(&shapes[i].kernel);
@@ -303,7 +303,7 @@ void worker_call_large(const work_order *order, const ln_kernel *kernel)
     const size_t period = LARGE_PERIOD * problem->hidden * dtype_size(problem->storage);
     large_tensor large[ROLES_MOST] = {0};
     role_extent extents[ROLES_MOST];
-    size_t looked[LARGE_ROWS], count = large_rows(problem, order->seed, looked);
+    size_t judged[LARGE_ROWS], count = large_rows(problem, order->seed, judged);
     call_tensors parameters; /* gamma and beta, in ordinary buffers */
     work_order small = *order;
     small.layout = layout_named(LAYOUT_TIMED, what, problem->hidden);
@@ -326,7 +326,7 @@ void worker_call_large(const work_order *order, const ln_kernel *kernel)
         for (size_t row = 0; fine && role->output && row < count; row++) {
             /* Give the judged row pages of its own, full of poison. */
             const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-            const uintptr_t begin = (uintptr_t)large[i].map + looked[row] * extent->stride_bytes;
+            const uintptr_t begin = (uintptr_t)large[i].map + judged[row] * extent->stride_bytes;
             const size_t size =
                 (begin + extent->row_bytes + page - 1) / page * page - begin / page * page;
             void *own = mmap((void *)(begin / page * page), size, PROT_READ | PROT_WRITE,
@@ -336,7 +336,7 @@ void worker_call_large(const work_order *order, const ln_kernel *kernel)
                 memset(own, POISON, size);
         }
         for (size_t row = 0; fine && role->type == TYPE_ACCUMULATOR && row < count; row++)
-            poison_statistics(large[i].map + looked[row] * extent->row_bytes, extent->row_bytes,
+            poison_statistics(large[i].map + judged[row] * extent->row_bytes, extent->row_bytes,
                               extent->row_bytes);
         role_set(i, &parameters.given, large[i].map);
     }
@@ -354,7 +354,7 @@ void worker_call_large(const work_order *order, const ln_kernel *kernel)
         const role_extent *extent = &extents[role];
         for (size_t i = 0; large[role].map && what->roles[role].output && i < count; i++)
             memcpy(worker_memory(order->at.tensors[role]) + i * extent->row_bytes,
-                   large[role].map + looked[i] * extent->stride_bytes, extent->row_bytes);
+                   large[role].map + judged[i] * extent->stride_bytes, extent->row_bytes);
         if (large[role].map)
             munmap(large[role].map, large[role].size);
     }

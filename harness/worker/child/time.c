@@ -430,7 +430,7 @@ static uint64_t hash_words(uint64_t hash, const char *bytes, size_t size)
 }
 
 /* Returns SEEN_JUDGED if every repeat of the block in y is the judged output; else a hash of y with bit SEEN_OTHER. */
-static uint64_t look_at(const timed_entry *entry, int input, const char *y)
+static uint64_t compare_y(const timed_entry *entry, int input, const char *y)
 {
     for (size_t at = 0; at < group.tensor_bytes; at += group.block_bytes) {
         size_t left = group.tensor_bytes - at;
@@ -443,7 +443,7 @@ static uint64_t look_at(const timed_entry *entry, int input, const char *y)
 
 /* Tells the parent that rows with other bits are in shared memory, and waits until it has read them. If the parent has
  * ended, so does this process. */
-static void hand_over(const timed_entry *entry, size_t *rows)
+static void send_rows(const timed_entry *entry, size_t *rows)
 {
     static work_order order;
     worker_reply reply = {.kind = REPLY_ROWS, .count = entry->index, .value = (int64_t)*rows};
@@ -461,7 +461,7 @@ static void hand_over(const timed_entry *entry, size_t *rows)
 
 /* Sends the rows of y that differ from the judged ones (which repeat) and were not sent before, each with its index, as
  * arena_map.varied describes. */
-static void hand_over_varied(timed_entry *entry, int input, const char *y)
+static void send_varied_rows(timed_entry *entry, int input, const char *y)
 {
     const size_t bytes = group.row_bytes, judged_rows = group.block_bytes / bytes;
     size_t waiting = 0;
@@ -478,9 +478,9 @@ static void hand_over_varied(timed_entry *entry, int input, const char *y)
         memcpy(at, &number, sizeof number);
         memcpy(at + sizeof number, here, bytes);
         if (++waiting == judged_rows)
-            hand_over(entry, &waiting);
+            send_rows(entry, &waiting);
     }
-    hand_over(entry, &waiting);
+    send_rows(entry, &waiting);
 }
 
 /* Returns what is wrong with the output in the first `slots` slots that were used, or NULL. A row's bits may depend on
@@ -489,7 +489,7 @@ static const char *check_output(timed_entry *entry, int input, size_t slots)
 {
     for (size_t slot = 0; slot < slots; slot++) {
         const ln_tensors *tensors = &group.tensors[slot];
-        uint64_t *seen = &entry->seen[input][slot], found = look_at(entry, input, tensors->y);
+        uint64_t *seen = &entry->seen[input][slot], found = compare_y(entry, input, tensors->y);
         if (*seen == found)
             continue;
         if (*seen != SEEN_NOTHING)
@@ -506,10 +506,10 @@ static const char *check_output(timed_entry *entry, int input, size_t slots)
             else
                 memset(tensors->y, POISON, group.tensor_bytes);
             call_once(entry, tensors);
-            if (look_at(entry, input, tensors->y) != found)
+            if (compare_y(entry, input, tensors->y) != found)
                 return "two calls on the same rows in the same place differ";
         }
-        hand_over_varied(entry, input, tensors->y);
+        send_varied_rows(entry, input, tensors->y);
     }
     return NULL;
 }
@@ -530,12 +530,12 @@ static const char *check_calls(timed_entry *entry, int input)
     const ln_tensors *tensors = &group.tensors[0];
     if (is_large() && splitmix64(&group.choice) % 4 > 0)
         return NULL;
-    const uint64_t expected = look_at(entry, input, tensors->y);
+    const uint64_t expected = compare_y(entry, input, tensors->y);
     double end = seconds_of(CLOCK_MONOTONIC) + seconds;
     entry->prepared.watched = true;
     for (int call = 0; call < MOST_CALLS && seconds_of(CLOCK_MONOTONIC) < end; call++) {
         call_once(entry, tensors);
-        if (look_at(entry, input, tensors->y) != expected)
+        if (compare_y(entry, input, tensors->y) != expected)
             return "a call between two timed ones gives other bits";
     }
     entry->prepared.watched = false;
@@ -546,7 +546,7 @@ static const char *check_calls(timed_entry *entry, int input)
  * written back. If a repetition is one call, as in DRAM, that call pays for it: a non-temporal copy took 9 % longer. So
  * hot, one untimed call follows, and y is poisoned again in so few places that it costs nothing; cold, the evictor is
  * read. */
-static void settle(const timed_entry *entry, int input)
+static void prepare_caches(const timed_entry *entry, int input)
 {
     if (group.in_place) {
         call_once(entry, &group.tensors[0]);
@@ -590,7 +590,7 @@ static void time_entry(hayai_state *state, void *context)
     if (entry->kernel)
         floating_point_set(entry->floating_point);
     plugin_enter(&before);
-    settle(entry, input);
+    prepare_caches(entry, input);
     double before_loop[COUNTS];
     counters_read(group.counters, before_loop);
     size_t used = group.in_place                         ? loop_in_place(state, entry, input)
