@@ -129,7 +129,7 @@ static relation *list_runs(const list_options *options)
                                               COLUMN("state", "state"),
                                               COLUMN("imported", "imported"),
                                               COLUMN("cases", "cases"),
-                                              COLUMN("repetitions", "repetitions"),
+                                              {"repetitions", "repetitions", .priority = 1},
                                               COLUMN("command", "command")};
     stored_run *runs;
     result_store *store = store_open(options->database, STORE_READ);
@@ -139,7 +139,7 @@ static relation *list_runs(const list_options *options)
     for (size_t i = 0; i < count; i++)
         relation_row(rows, as_count((unsigned long long)runs[i].id), as_text(runs[i].started),
                      as_text(runs[i].plan), as_text(run_state_names[runs[i].state]),
-                     as_text(runs[i].imported ? "yes" : "no"), as_count(runs[i].cases),
+                     as_flag(runs[i].imported), as_count(runs[i].cases),
                      as_count(runs[i].repetitions), as_text(runs[i].command_line));
     free(runs);
     return rows;

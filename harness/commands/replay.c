@@ -27,7 +27,8 @@
     "kernel %s is not here: if it came from a plugin, name it with --plugin; peers need "          \
     "LNBENCH_PEERS=1 when lnbench is built"
 
-enum { REPLAY_DEADLINE = 60 }; /* seconds until a kernel counts as hung */
+enum { REPLAY_DEADLINE = 60 };               /* seconds until a kernel counts as hung */
+static const double seconds_an_error = 0.04; /* to compute one again, about */
 
 typedef struct replay_side {
     case_verdict verdict;
@@ -99,12 +100,15 @@ static void compare_sides(replay_result *result)
         (result->same_bits || !result->then.hash) && result->same_error && result->same_verdict;
 }
 
-/* Judges the kernel on a block as a run does, and compares the result with the stored one. */
-static void judge_again(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
-                        replay_result *result)
+/* Judges the kernel on a block of an input as a run does ("": rows of a hunt, which no call promises anything for), and
+ * compares the result with the stored one. */
+static void judge_again(row_judge *judge, const judge_block *block, const char *input,
+                        const kernel_entry *kernel, replay_result *result)
 {
     case_judgement judgement;
     judge_kernel(judge, block, kernel, &judgement);
+    if (input[0])
+        judge_promise(block, kernel, input, &judgement);
     uint64_t hash = judgement.output_hash;
     if (!result->whole && judgement.metrics.elements > 0)
         hash = hash_bytes(HASH_START,
@@ -120,7 +124,7 @@ static void judge_rows_again(row_judge *judge, const operation_call *call,
 {
     judge_block block = {0};
     judge_block_from(judge, &block, call);
-    judge_again(judge, &block, kernel, result);
+    judge_again(judge, &block, "", kernel, result);
     judge_block_free(&block);
 }
 
@@ -195,7 +199,7 @@ static bool replay_rows(replayer *own, const kernel_entry *kernel, const stored_
     if (!regenerate(own, kernel, &judged->key, judged->repetition_count > 0, result))
         return false;
     result->then = side_of(&judged->verdict, &judged->metrics, judged->output_hash);
-    judge_again(own->judge, &own->block, kernel, result);
+    judge_again(own->judge, &own->block, judged->key.input, kernel, result);
     if (!result->same_bits &&
         (input_is_file(judged->key.input) || strncmp(judged->key.input, "worst", 5) == 0))
         snprintf(result->note, sizeof result->note, "%.180s may have been changed since",
@@ -694,7 +698,7 @@ static void *run_thread(void *context)
         snprintf(what, sizeof what, "%.40s  %.30s  %.50s  %zu", key->kernel, key->convention,
                  key->input, key->hidden);
         if (self->number == 0)
-            progress_step(&part->progress, (double)part->threads, what);
+            progress_step(&part->progress, seconds_an_error, what);
         derive(self, &part->errors[i]);
     }
     replayer_forget(&self->own);
@@ -721,8 +725,7 @@ static void derive_errors(const word_list *plugins, const run_view *view, stored
     while (part.threads < THREADS_MOST && part.threads < here.cores &&
            part.threads < count / ERRORS_A_THREAD)
         part.threads++;
-    /* One error takes about 0.04 s. */
-    progress_begin(&part.progress, 0.04 * (double)count / (double)part.threads);
+    progress_begin(&part.progress, seconds_an_error * (double)count / (double)part.threads);
     for (size_t i = 0; i < part.threads; i++) {
         verify_thread *self = &threads[i];
         *self = (verify_thread){.part = &part, .number = i};

@@ -211,6 +211,7 @@ void run_prepare(run_session *session, const run_settings *settings, kernel_list
     request.settings = hash_bytes(HASH_START, &settings->max_row_ulp, sizeof settings->max_row_ulp);
     request.settings =
         hash_bytes(request.settings, &settings->plugins.count, sizeof settings->plugins.count);
+    request.settings = hash_bytes(request.settings, "", 1); /* an option that earlier runs had */
     machine_read(&session->machine);
     session->worker = worker_start(settings->plugins.words, settings->plugins.count, kernels);
     if (kernels->left_out[0])

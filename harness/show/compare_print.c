@@ -391,7 +391,6 @@ static relation *pairs_relation(const run_comparison *comparison, stored_table p
     };
     relation *rows = relation_of(pairs, COLUMNS(columns));
     relation_hide_alike(rows, COLUMN_OPERATION);
-    relation_hide_alike(rows, COLUMN_CACHE);
     if (!is_of_runs(comparison)) {
         relation_hide(rows, COLUMN_COPY);
         relation_hide(rows, COLUMN_P);
@@ -551,8 +550,8 @@ static void print_for_people(arena *memory, const run_comparison *comparison,
                                                               PEOPLE_SEE SHOWN
                                                               " WHERE place <= ?1 ORDER BY place",
                                                               "i", (int64_t)count));
+        relation_hide_alike(rows, COLUMN_CACHE);
         if (markdown) {
-            relation_hide_alike(rows, COLUMN_CACHE);
             relation_hide_alike(rows, COLUMN_REPRODUCIBLE);
             relation_hide(rows, COLUMN_COPY);
             relation_hide(rows, COLUMN_P);

@@ -614,12 +614,12 @@ static void add_how_to_read(document *page)
                       "non-temporal stores and rep movsb, measured in the same minutes) by the "
                       "time of the kernel, "
                       "with its 95 % interval"},
-        {"row ULP", "error against the size of what was added up in the row, in units in the last "
-                    "place of gamma times the largest element plus beta: 1 is as good as f32 gets"},
+        {"row ULP",
+         "error in ulps of |gamma| max|xhat| + |beta|: at most 0.5 if correctly rounded"},
         {"ordinary rows", "rows of the family normal: N(0,1)"},
         {"worst error",
-         "the largest on any judged row but edge cases (overflow, underflow, NaN, no "
-         "eps), which have a column of their own"},
+         "the largest on any judged row but adversarial ones and edge cases (overflow, "
+         "underflow, NaN, no eps), which have a column of their own"},
         {"kappa", "condition number of a row, sqrt(mean of x² / variance): 1 for a centred row, "
                   "10 000 for a mean ten thousand times the spread"},
         {"reproducible", "what the bits of a row depend on: `row` the row alone, `isa` not even on "

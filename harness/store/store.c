@@ -261,10 +261,8 @@ int64_t store_latest_run(result_store *store)
 {
     const int64_t run =
         store_number(store,
-                     "SELECT coalesce((SELECT id FROM runs WHERE plan <> 'choose' AND NOT imported "
-                     "AND EXISTS (SELECT 1 FROM "
-                     "cells WHERE run = runs.id) ORDER BY id DESC LIMIT 1), (SELECT max(run) FROM "
-                     "cells))",
+                     "SELECT id FROM runs WHERE EXISTS (SELECT 1 FROM cells WHERE run = runs.id) "
+                     "ORDER BY plan = 'choose', imported, id DESC LIMIT 1",
                      "");
     if (run == 0)
         die(EXIT_CODE_ENVIRONMENT, "%s: holds no run yet: lnbench run makes one", store->path);

@@ -105,8 +105,9 @@ void store_count_requested(result_store *store, int64_t run);
 void store_end_run(result_store *store, int64_t run, run_state state);
 /* Returns the latest run with this plan hash that is not complete or has missing cases; 0: there is none. */
 int64_t store_find_unfinished(result_store *store, const char *plan_hash);
-/* Returns the latest run of `lnbench run` that was measured into this store, in any state, with at least one case,
- * perhaps only requested; if there is none, the latest run of all. Ends the program (7) if there is none. */
+/* Returns the latest run, in any state, with at least one case, perhaps only requested. Runs of `lnbench run` come
+ * before runs of `lnbench choose`, and runs measured into this store before imported ones. Ends the program (7) if
+ * there is none. */
 int64_t store_latest_run(result_store *store);
 
 /* Stores a kernel's descriptor, in the form of `list kernels --json`, and frees it. */

@@ -151,8 +151,8 @@ typedef enum ln_accuracy {
     /* For rows with any mean: up to kappa 1e8 (f32) or 1e16 (f64) errors are as small as for rows with
      * mean 0. The type of its sums must be able to hold the squares: for f32, bf16 and f64 storage no
      * |x - mean| may be above 1e18 (f64: 1e153), and, if eps is 0 or tiny, no standard deviation below
-     * 1e-18 (f64: 1e-153). Beyond these limits a result may have no correct digit, or be NaN or an
-     * infinity. */
+     * 1e-18 (f64: 1e-153); nor may all elements of a row be subnormal. Beyond these limits a result
+     * may have no correct digit, or be NaN or an infinity. */
     LN_ACCURACY_FAST = 0,
     /* At most 2 for every row of up to 100 000 elements (10 million if kappa is below 1e8), rows of
      * 1e30 or 1e-30 and constant rows included.
