@@ -168,6 +168,9 @@ check "lost: the table's first line" has out '^requested 6, judged 2, unsupporte
 accepted "lost: import" 0 import lost.run.db --db taken.db
 run_it report --db taken.db --no-charts
 check "lost: in an imported run" has out '^requested 6, judged 2, unsupported 3, missing 1: '
+run_it choose --shapes 4x16 --kernels 'naive*' --db taken.db
+run_it report --db taken.db --no-charts
+check "the imported run of lnbench run is still the latest" has out '^requested 6, judged 2, unsupported 3, missing 1: '
 sql "DELETE FROM cases WHERE input_id <> (SELECT id FROM inputs WHERE name = 'normal') AND cell IN (SELECT id FROM cells WHERE kernel = 'two_pass_f32_scalar')"
 run_it report --db lost.db --no-charts
 check "half is gone" has out '^requested 6, judged 0, unsupported 3, missing 3: '
