@@ -1,7 +1,7 @@
 #!/bin/bash
 # shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and libraries
-# The answer that a run ends with: its size, its columns, and that its sentences say what the table
-# says. The run is a published one, read back: nothing is measured here.
+# The answer at the end of a run: its size, its columns, and that its sentences agree with the table. The run is a
+# published one, read from its file: nothing is measured here.
 raw=$(printf '%s\n' "$(dirname "$(readlink -f "$0")")"/../../../results/published/*/run.db.xz |
     tail -1)
 . "$(dirname "$0")/cli_common.sh" "$@"
@@ -18,7 +18,7 @@ accepted "its table of cases" 0 export --db p.db --format tsv
 sql() { "$binaries/run_sql" p.db "$1"; }
 check "a line a case, one of headings" is "$(wc -l <out) $(grep -c '^operation' out)" "$(sql 'SELECT 1 + count(*) FROM cases') 1"
 
-# Of the first operation of the run.
+# The answer of the run's first operation.
 answer() {
     run_it report --no-charts --db p.db
     sed -i '/^RMSNorm /,$d' out
@@ -30,9 +30,9 @@ cp out short
 check "a pipe: 45 lines of 100 columns" fits short 45 100
 check "at most 12 kernels" is "$(($(rows | wc -l) <= 12))" 1
 
-# The figures of the first sentence are those of the row that it speaks of.
+# The figures of the first sentence are those of its kernel's row.
 agrees() { # FILE
-    # from the right, without what edge cases say: digits, worst, ordinary, x oneDNN
+    # from the right, without the edge cases: digits, worst, ordinary, x oneDNN
     cells() { grep "^$2 " "$1" | sed -E 's/( +(pass|[0-9]+ (fail|type-limited)))? +(all|[0-9/]+)$//' | awk -v back="$3" '{ print $(NF - back) }'; }
     local name worst times sentence peer
     peer=$(sed -n 's/^ *kernel .* x \([^ ]*\) .*/\1/p' "$1")
@@ -63,7 +63,7 @@ check "compare: the rest is one option away" has out ' more pairs \(--all shows 
 run_it compare 1 1 --db p.db --all
 check "compare --all" is "$(($(wc -l <out) > 100))" 1
 
-# Views: one line of SQL answers a question.
+# Views: one line of SQL is enough for a query.
 check "the view timed has every timed case" is "$(sql 'SELECT count(*) FROM timed')" \
     "$(sql 'SELECT count(DISTINCT case_id) FROM repetitions')"
 check "the faster copy has all of a copy's speed" is \
@@ -74,12 +74,12 @@ check "the view judged has every judged case" is "$(sql 'SELECT count(*) FROM ju
 check "the view summary counts them" is "$(sql 'SELECT sum(judged) FROM summary')" \
     "$(sql 'SELECT count(*) FROM judged WHERE NOT adversarial')"
 
-# One kernel everywhere: in the table, in the page's files and by the line of SQL (with choose: cli_golden).
+# The recommended kernel is the same in the table, in the page's files and in SQL (with choose: cli_golden).
 recommended=$(sed -n 's/^Recommended: \([^ ,]*\).*/\1/p' short)
 check "a kernel is recommended" test -n "$recommended"
 accepted "the page" 0 report --db p.db --allow-missing --out page
 check "the page and all beside it: 9 MB at most" is "$(($(du -sb page | cut -f1) <= 9000000))" 1
-# The chart and the table at its shape.
+# The chart agrees with the table at its shape.
 label() { awk -v role="$1" '$1 == role { print $2; exit }' short; }
 fastest=$(label fastest)
 [ -n "$fastest" ] || fastest=$(label recommended) # one row is both
@@ -98,8 +98,8 @@ check "SQL recommends the same" is "$(sql "SELECT kernel FROM timed AS t WHERE r
     AND j.kernel = t.kernel) AND NOT EXISTS (SELECT 1 FROM judged AS j WHERE j.run = t.run AND j.kernel = t.kernel
     AND NOT adversarial AND (failed OR error > 2)) ORDER BY copy_ratio DESC LIMIT 1")" "$recommended"
 
-# Too noisy to say, in a run whose times are replaced by made-up ones: while the machine was slow one kernel
-# came nearer to a copy, and took longer, than the others did later.
+# A run whose times are replaced by made-up ones, too noisy to say which kernel is fastest: while the machine was slow,
+# one kernel had a better copy ratio and a longer time than the others later.
 sooner=exact_certified_grouped_f32_scalar nearer=retry_wide_fold_row_pairs_f32_acc_f64_scalar
 between=shifted_two_mean_fused_f32_scalar,two_pass_two_rstd_f32_acc_f64_scalar
 noisy=(run --plan quick --kernels "$sooner,$nearer,$between" --shapes 85x768 --conventions torch --inputs "normal,offset" --no-charts --db noisy.db)
@@ -113,7 +113,7 @@ accepted "a run to make noisy" 0 "${noisy[@]}"
         FROM repetitions JOIN own USING (case_id) WHERE kernel LIKE 'copy%';
     INSERT INTO finished_processes SELECT run, process + 100 FROM finished_processes;
     UPDATE runs SET state = 'open'"
-untold() { # FILE: it recommends the sooner, which has the smaller error, and says so last, behind the three nearest
+untold() { # FILE: recommends the sooner one, whose error is smaller, and says so last, after the three nearest
     tr -s '`\n ' ' ' <"$1" | grep -Eq "Recommended: $sooner ?, .*Too noisy to say which is fastest of $nearer ?, ${between/,/ ?, } and $sooner ?: the one"
 }
 accepted "noisy: run, with nothing left to measure" 3 "${noisy[@]}" --resume
@@ -128,7 +128,7 @@ refused "noisy: choose" 3 'too noisy to say which kernel is fastest' choose --sh
 check "noisy: choose recommends the same" has out "^Recommended: $sooner: "
 check "noisy: choose says so" has out '^Too noisy to say which is fastest: '
 
-# What is printed can be typed: a label stands for the kernels that have it.
+# Printed names can be typed: a label selects the kernels that have it.
 sed -n '/^ *kernel /,/copy, GB/p' short | sed '1d;$d' | grep -v '^peer' | sed 's/^[a-z]*  *//; s/  .*//' |
     while read -r label; do
     "$lnbench" run --dry-run --plan quick --kernels "$label" --db x.db 2>&1 | head -1 |

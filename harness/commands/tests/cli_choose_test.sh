@@ -1,8 +1,8 @@
 #!/bin/bash
 # shellcheck disable=SC2154 # cli_common.sh sets code
-# choose: what is wrong with a request, what it measures and names, stored runs, budgets that nothing meets.
+# choose: invalid requests, what it measures and names, stored runs, budgets that no kernel meets.
 . "$(dirname "$0")/cli_common.sh" "$@"
-few=(--db c.db --kernels 'naive_f32_scalar,two_pass_f32_scalar') # which have a proof, so no conformance tests
+few=(--db c.db --kernels 'naive_f32_scalar,two_pass_f32_scalar') # both have a proof, so there are no conformance tests
 calls=(--kernels 'library_fast_f32,library_accurate_f32')
 sql() { "$binaries/run_sql" "$@" | tail -n 1; }
 
@@ -29,7 +29,7 @@ refused "a directory that can't be" 7 "no directory '/proc/nowhere'" choose --sh
 refused "more threads than CPUs" 7 '--threads 4000: this process may run on [0-9]+ CPU' choose --shape 4x64 --threads 4000 "${few[@]}"
 refused "kernels that are none" 2 "no kernel matches 'nothing'" choose --shape 4x64 --kernels nothing --db k.db
 
-# It measures each time; --stored asks the latest run that has the shape.
+# It measures in every call; --stored uses the latest run that has the shape.
 run_it choose --shape 4x64 --max-row-ulp 1e9 --kappa 1 "${few[@]}"
 check "measured: an answer" has out '^Recommended: (naive|two_pass)_f32_scalar: [0-9.]+ us \[[0-9.]+, [0-9.]+\], at most [0-9.]+ row ULP on'
 check "measured: says so" has out '^measured now on .*: run 1 in c.db$'
@@ -45,13 +45,13 @@ check "then the most accurate is named" is "$(value 0.answer out)" 'most accurat
 accepted "runs so far" 0 list runs --db c.db
 check "one run" lines out 2
 
-# Of another machine, where this one has none.
+# A run of another machine is used if this one has none.
 cp c.db other.db
 sql other.db "UPDATE facts SET value = 'another CPU' WHERE name = 'cpu_model'; UPDATE runs SET machine = 'another CPU'"
 run_it choose --shape 4x64 --stored --max-row-ulp 1e9 --kappa 1 --db other.db
 check "another machine: says whose" has out '^measured at .* on another CPU: run 1 in'
 
-# What a run was asked for and lost is never fine.
+# Missing results are never accepted silently.
 cp c.db lost.db
 sql lost.db "DELETE FROM repetitions WHERE case_id IN
     (SELECT cases.id FROM cells JOIN cases ON cell = cells.id WHERE kernel = 'naive_f32_scalar'); UPDATE runs SET state = 'interrupted'"
@@ -59,7 +59,7 @@ ends "lost" 7 choose --shape 4x64 --stored --max-row-ulp 1e9 --kappa 1 --db lost
 check "lost: how it is accepted" has err 'cases of it have no result .*--allow-missing'
 ends "lost is allowed" 0 choose --shape 4x64 --stored --allow-missing --max-row-ulp 1e9 --kappa 1 --db lost.db
 
-# The calls of the library, by name: they are judged as a whole, so that one is recommended.
+# The calls of the library are judged as a whole, so that one is recommended.
 run_it choose --shape 4x64,2x96 "${calls[@]}" --db l.db
 check "calls: exit code" is "$code" 0
 check "calls: the call and the kernel behind it" has out '^Recommended: library_[a-z]+_f32 \([a-z0-9_]+\): '
@@ -73,7 +73,7 @@ check "TSV: one table" is "$(awk -F'\t' 'NR == 1 { n = NF } NF != n' out | wc -l
 accepted "Markdown" 0 choose --shape 4x64 --stored --format markdown --db l.db
 check "Markdown: a table" has out '^\| answer'
 
-# A run of a plugin alone in the same store changes no answer.
+# A later run of only a plugin in the same store changes no answer.
 run_it choose --shape 4x64 --stored --db l.db
 cp out before
 run_it run --db l.db --plugin "$libraries/example_plugin.so" --kernels 'example*' --shapes 4x64 --conventions torch --no-charts --conformance no
@@ -81,7 +81,8 @@ check "the plugin was timed" test "$(sql l.db "SELECT max(run) FROM timed WHERE 
 run_it choose --shape 4x64 --stored --db l.db
 check "a plugin's run: the same answer" cmp before out
 
-# Under load, made up: of two calls that cannot be told apart, no one with a longer median and a larger error.
+# With made-up noise: of two calls without a significant difference, the recommended one does not have both the longer
+# median and the larger error.
 cp l.db load.db
 made_up() { # DATABASE KERNEL ERROR OTHER_ERROR
     sql "$1" "UPDATE judgements SET verdict = 'pass', reason = '' WHERE verdict <> 'unsupported'; UPDATE accuracies SET mismatches = 0,
@@ -94,7 +95,7 @@ sql load.db "UPDATE timings SET time_ns = iif($fast, 110, 100), time_lo_ns = 80,
 run_it choose --shape 4x64 --stored --json --kernels 'library_*' --db load.db
 check "under load: the shorter median and the smaller error" is "$(value 0.kernel out)" library_accurate_f32
 
-# A model of RMSNorm: the budget decides. The errors are made up.
+# For a model of RMSNorm the budget decides. The errors are made up.
 run_it choose --model llama-3-8b --tokens 1 --db rms.db --kernels 'library_fast_rms_f32,library_accurate_rms_f32' --max-row-ulp 1e9
 check "a model: the type that nobody named" has out '^llama-3-8b: 1 x 4096 f32 \(--dtypes bf16 for bf16\), llama, '
 own="(SELECT case_id FROM timed WHERE kernel = 'library_fast_rms_f32')"
@@ -109,7 +110,7 @@ run_it choose --model llama-3-8b --tokens 1 --db rms.db --stored
 check "what the fastest would gain, and why not" has <(tr -s '\n ' ' ' <out) \
     'Fastest at any error: library_fast_rms_f32 [^:]*: 6.0 times as fast; has errors up to 3.9 row ULP, and 2 is allowed '
 
-# Parameters of another type than the elements.
+# Parameters of another type than the elements'.
 run_it choose --shape 4x64 --dtype bf16 --param f32 --kappa 1 --max-row-ulp 64 --json --db b.db \
     --kernels 'shifted_two_mean_fused_bf16_scalar,shifted_two_mean_fused_bf16_param_f32_scalar'
 check "f32 parameters: the kernel" is "$(value 0.kernel out)" shifted_two_mean_fused_bf16_param_f32_scalar
@@ -124,7 +125,7 @@ check "models of RMSNorm: no other" hasnt out 'layernorm'
 accepted "models as JSON" 0 list models --json
 check "models as JSON: a name" is "$(value 0.name out)" gpt2
 
-# A config.json of Hugging Face, the folder or the file, and an id whose model is listed.
+# A config.json of Hugging Face, as a folder or a file, and the id of a listed model.
 while IFS='|' read -r name wanted config; do
     mkdir "$name" && echo "$config" >"$name/config.json"
     refused "config.json of $name" 7 "no run timed $wanted" choose --model "$name/config.json" --tokens 1 --stored --db none.db

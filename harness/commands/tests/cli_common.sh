@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2034
 # Sourced by the tests of the command line, which CTest starts as
 #     bash cli_NAME_test.sh BINARIES LIBRARIES
-# the directories of lnbench and its test programs, and of its plugins. Every check that fails says
-# which it was and what was seen; the exit status is the number of them, at most 100.
+# with the directories of lnbench and its test programs, and of its plugins. Every failed check prints its label and
+# what was found; the exit status is the number of failed checks, at most 100.
 set -u
 binaries=$(readlink -f -- "${1:?usage: $0 BINARIES LIBRARIES}")
 libraries=$(readlink -f -- "${2:?usage: $0 BINARIES LIBRARIES}")
@@ -15,7 +15,7 @@ code=0
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1
 unset LN_DISABLE_ISA LNBENCH_WORKER LNBENCH_LIBRARY LNBENCH_PLOTS
-export LNBENCH_PEERS=0 # what is found on this machine has a test of its own
+export LNBENCH_PEERS=0 # libraries on this machine have a test of their own
 
 failed() {
     failures=$((failures + 1))
@@ -26,10 +26,10 @@ failed() {
     head -c 3000 err | sed 's/^/  ! /'
 }
 
-# Long runs tell their progress, a line every ten seconds, in err.
+# Long runs print their progress to err, a line every ten seconds.
 without_progress() { sed -i '/^lnbench: [0-9]* %, [0-9]* s left: /d' err; }
 
-# run_it ARGUMENT...: lnbench with them; $code, and the files out and err.
+# run_it ARGUMENT...: runs lnbench; sets $code, and writes the files out and err.
 run_it() {
     timeout 300 "$lnbench" "$@" >out 2>err </dev/null
     code=$?
@@ -52,20 +52,20 @@ hasnt() { ! grep -Eq -- "$2" "$1"; }
 lines() { [ "$(wc -l <"$1")" -eq "$2" ]; }
 is() { [ "$1" = "$2" ] || { echo "'$1' is not '$2'"; false; }; }
 
-# ends LABEL CODE ARGUMENT...: lnbench ends with that code.
+# ends LABEL CODE ARGUMENT...: lnbench exits with that code.
 ends() {
     run_it "${@:3}"
     check "$1: exit code $2" is "$code" "$2"
 }
 
-# accepted LABEL CODE ARGUMENT...: and without a word on standard error but its progress, of what takes ten seconds.
+# accepted LABEL CODE ARGUMENT...: the same, and standard error has nothing but the progress.
 accepted() {
     ends "$@"
     sed -i '/^lnbench: [0-9]* %[,:] /d' err
     check "$1: nothing on standard error" lines err 0
 }
 
-# refused LABEL CODE PATTERN ARGUMENT...: with that code and one line that has the pattern.
+# refused LABEL CODE PATTERN ARGUMENT...: exits with that code and one line that matches the pattern.
 refused() {
     ends "$1" "$2" "${@:4}"
     check "$1: one line on standard error" lines err 1
@@ -75,10 +75,10 @@ refused() {
 # json LABEL KIND: `out` is strict JSON with the keys of its kind.
 json() { check "$1: strict JSON with its keys" "$binaries/test_files" json "$2" out; }
 
-# value PATH FILE: what stands at a path such as 0.verdict of a JSON file.
+# value PATH FILE: prints the value at a path such as 0.verdict in a JSON file.
 value() { "$binaries/test_files" get "$1" "$2"; }
 
-# formats LABEL ARGUMENT...: the four of --format, left in files of their names.
+# formats LABEL ARGUMENT...: writes the four formats of --format to files of their names.
 formats() {
     local label=$1 format
     shift

@@ -1,6 +1,6 @@
 #!/bin/bash
 # shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and libraries
-# eval: a user's tensors in, metrics and a .npy out.
+# eval: reads a user's tensors, and writes metrics and a .npy file.
 . "$(dirname "$0")/cli_common.sh" "$@"
 
 npy() { "$binaries/test_files" make "$@"; }
@@ -27,7 +27,7 @@ accepted "document 003, NumPy" 0 eval --x x.npy --gamma one.npy --beta zero.npy 
     --convention numpy-quotient --reference --out q.npy
 printed q.npy '%.6f' | sed -n 2,5p >q.txt
 check "document 003, NumPy: its digits" diff q.txt <(printf '%s\n' -1.161885 -0.387288 0.387308 1.161905)
-# Under torch's convention the same rows are others: 1.3416, 0.4472 (ddof 0).
+# torch's convention gives other rows: 1.3416, 0.4472 (ddof 0).
 accepted "document 003, tinyllm" 0 eval --x x.npy --convention tinyllm --reference --out t.npy
 printed t.npy '%.4f' >t.txt
 check "document 003, tinyllm: other digits" has t.txt '^1\.3416$'
@@ -49,7 +49,7 @@ npy large.npy '<f4' '(1001, 1001)' 1:1
 accepted "a large tensor" 0 eval --x large.npy --convention tinyllm --kernel two_pass_f32_scalar
 check "a large tensor: a count has all its digits" has out '^elements +1002001$'
 
-# f8 whose every value is an f32 gives the same bits; the reference is always correctly rounded.
+# An f8 file whose values are all f32 gives the same bits; the reference is always correctly rounded.
 npy x8.npy '<f8' '(2, 3, 4)' 1:1
 for input in x x8; do
     accepted "$input" 0 eval --x $input.npy --convention tinyllm --kernel two_pass_f32_scalar \
@@ -61,7 +61,7 @@ check "the reference: how it decided" is \
     "$(value certified.fast out) $(value certified.exact out) $(value certified.elements out)" "24 0 24"
 check "the reference: correctly rounded" is "$(value metrics.correctly_rounded out)" 1.0
 
-# Ties are ties in every type: no element but is midway between two numbers, and decided exactly.
+# Ties are ties in every type: every element is midway between two numbers, and is decided exactly.
 for type in f32 f64 bf16 f16; do
     accepted "ties in $type" 0 eval --input ties --shape 8x64 --convention eps=0,affine=vector \
         --kernel two_pass_${type}_scalar --json
@@ -76,7 +76,7 @@ check "1-D: one row" has out ': 1 x 4, tinyllm$'
 printed row_y.npy '%.4f' >row.txt
 check "1-D: the shape" has row.txt '^<f4 \(4,\)$'
 
-# The sum of both is what is normalised.
+# The sum of x and residual is normalised.
 npy rest.npy '<f4' '(4,)' 5 0 0 1
 npy sum.npy '<f4' '(4,)' 6 2 3 5
 for way in --reference '--kernel shifted_two_mean_fused_f32_scalar'; do
@@ -91,7 +91,7 @@ done
 accepted "residual: a kernel" 0 eval --x x.npy --residual x.npy --convention tinyllm \
     --kernel shifted_two_mean_fused_f32_scalar
 
-# The probable bound is printed beside the proven one where it is less.
+# The probable bound is printed with the proven one if it is smaller.
 accepted "a probable bound" 0 eval --input normal --shape 3x4096 --kernel two_pass_f32_scalar
 check "a probable bound: with its confidence" has out \
     '^row_ulp_probable +[0-9.]+, with probability 1 - 1e-09 for all rows$'
@@ -107,7 +107,7 @@ accepted "an older plugin" 0 eval --x row.npy --convention tinyllm --kernel own.
     --plugin "$libraries/threads_plugin_1.so"
 check "an older plugin: none" has out '^row_ulp_probable +-$'
 
-# An output made elsewhere.
+# An output that another program computed.
 accepted "--y: the reference's own" 0 eval --x x.npy --y t.npy --convention tinyllm --max-row-ulp 0.5
 ends "--y: another convention's" 5 eval --x x.npy --y t.npy --convention ddof=1,eps=1e-5@var,affine=none --max-row-ulp 1000
 check "--y: another convention's: verdict" has out "fail \(inaccurate: row 0: row ULP [^ ]+ is (beyond|worse)"
@@ -115,8 +115,8 @@ npy wrong.npy '<f4' '(2, 3, 4)' nan:0
 ends "--y of NaN" 5 eval --x x.npy --y wrong.npy --convention tinyllm --json
 check "--y of NaN: verdict" is "$(value verdict out) $(value reason out)" "fail wrong-class"
 
-# An output has no bound of its own, and is held to any order of summation: garbage is inaccurate,
-# what an honest kernel made is not, and where no order keeps a digit nothing is said.
+# A given output has no bound of its own, and is compared with any order of summation: garbage is inaccurate, an honest
+# kernel's output is not, and if no order keeps a digit, it is not judged.
 numbers() { # SEED COUNT: in [-2, 2)
     awk -v state="$1" -v count="$2" 'BEGIN {
         for (i = 0; i < count; i++) {
@@ -163,7 +163,7 @@ accepted "right" 0 eval --x rows.npy --convention $plain --reference --out right
 npy one_row.npy '<f4' '(9, 256)' $(awk 'NR > 1792 && NR <= 2048 { print 42; next } { print }' right.txt)
 garbage "one row of 42" f32 rows.npy one_row.npy $plain
 check "--y, one row of 42: which" has out 'fail \(inaccurate: row 7: '
-# One in six, all with LNBENCH_FULL.
+# Every sixth kernel; all with LNBENCH_FULL.
 for kernel in $("$lnbench" list kernels --format tsv |
     awk -v all="${LNBENCH_FULL-}" '$1 ~ /_scalar$/ && (all || n++ % 6 == 0) { print $1 }'); do
     type=${kernel#*_f32_acc_} x=rows.npy
@@ -184,7 +184,7 @@ ends "--y, far from zero" 3 eval --x far.npy --y far_y.npy --convention $plain
 check "--y, far from zero: verdict" has out '^verdict +not judged \(in 2 of 2 rows .*--max-row-ulp'
 accepted "--y, far from zero: JSON" 3 eval --x far.npy --y far_y.npy --convention $plain --json
 check "--y, far from zero: JSON's verdict" is "$(value verdict out)" null
-# Where nothing is judged nothing is unusable, and digits that are right are usable: .15 % off.
+# If nothing is judged, correct digits are not known; an error of 0.15 % leaves correct digits.
 npy off.npy '<f4' '(4,)' 1000000:0.25
 npy off_y.npy '<f4' '(4,)' -1.34357 -0.44786 0.44786 1.34357
 for y in off_y:yes:true row:'not known: nothing was judged':null; do
@@ -201,9 +201,9 @@ check "--y, far from zero: which limit" has out 'fail \(inaccurate: row_ulp .* i
 accepted "far from zero, right" 0 eval --x far.npy --convention $plain --reference --out far_y.npy
 accepted "--y, far from zero, right" 0 eval --x far.npy --y far_y.npy --convention $plain
 
-# The other types: 1, 2, 3, 4 is -1.3416354199689270, -0.4472118066563089 and the same upwards, here
-# rounded by hand to 11 and to 8 bits.
-typed() { # TYPE DESCR FORMAT X... : X as bits or numbers, and `wanted` what must come out
+# The other types: for 1, 2, 3, 4 the result is -1.3416354199689270, -0.4472118066563089 and their negatives, rounded
+# here by hand to 11 and to 8 bits.
+typed() { # TYPE DESCR FORMAT X... : X as bits or numbers, and `wanted` has the expected output
     local type=$1 descr=$2 format=$3
     shift 3
     npy typed_$type.npy "$descr" '(4,)' "$@"
@@ -226,7 +226,7 @@ printf '%s\n' '<f2 (4,)' 48478 46888 14120 15710 >wanted
 typed f16 '<f2' '%.0f' 15360 16384 16896 17408
 printf '%s\n' '<u2 (4,)' 49068 48869 16101 16300 >wanted
 typed bf16 '<u2' '%.0f' 16256 16384 16448 16512
-# f4 and f8 are taken where each of their numbers is one of the type; gamma and beta too.
+# f4 and f8 are accepted if each of their numbers is one of the type; gamma and beta too.
 npy gamma2.npy '<u2' '(4,)' 16256 16384 16448 16512
 npy gamma4.npy '<f4' '(4,)' 1:1
 npy beta4.npy '<f4' '(4,)' 0.5:0
@@ -244,7 +244,7 @@ refused "a tenth is no bf16" 2 'tenths4.npy \(--gamma\): element 0, 0\.1.* is no
 npy tenths8.npy '<f8' '(4,)' 0.1:1
 refused "f64 for f32" 2 'is not exact in f32, as --dtypes says' eval --x tenths8.npy --convention tinyllm \
     --reference --dtypes f32
-# The type comes from the files: that of what came out, where x is narrower, as under autocast.
+# The type comes from the files: that of the output if x is narrower, as under autocast.
 for type in f64 f16; do
     accepted "$type, unsaid" 0 eval --x typed_$type.npy --convention tinyllm --reference --out y.npy --json
     check "$type, unsaid: the type" is "$(value dtype out)" $type
@@ -259,7 +259,7 @@ accepted "bf16 of ml_dtypes, said too" 0 eval --x brain.npy --convention tinyllm
 accepted "bf16 of ml_dtypes" 0 eval --x brain.npy --convention tinyllm --reference --json
 check "bf16 of ml_dtypes: the type" is "$(value dtype out)" bf16
 refused "u2, unsaid" 2 "typed_bf16.npy: dtype '<u2'.*--dtypes bf16" eval --x typed_bf16.npy --convention tinyllm --reference
-# Several axes make a row; gamma has their shape, or broadcasts to it; the output has that of x.
+# Several axes form a row; gamma has their shape or broadcasts to it; the output has the shape of x.
 npy twelve.npy '<f4' '(12,)' 0.5:0.25
 npy by3.npy '<f4' '(3, 1)' 1:1
 npy by1.npy '<f4' '(1, 1, 4)' 1:1
@@ -283,7 +283,7 @@ check "f64: --y of another type" is "$code" 2
 run_it eval --input normal --dtype f16 --shape 4x64 --kernel naive.n_for_n_minus_1 --convention torch
 check "no such kernel of f16" is "$code" 2
 
-# Few rows get another kernel, which keeps the promise of layernorm.h too.
+# For few rows the call uses another kernel, which also keeps the promise of layernorm.h.
 while read -r input shape seed call most; do
     accepted "$call: $input $shape" 0 eval --input "$input" --shape "$shape" --seed "$seed" --kernel "library_$call" --max-row-ulp "$most"
 done <<'END'
@@ -292,7 +292,7 @@ spike 3x64 3 fast_bf16 0.51
 kappa 2x100 1 fast_bf16 0.51
 offset:1e8 3x7000 3 fast_f32 16
 END
-# What docs/lab/errors.md says of the probable bound, of the kernels that run here.
+# The figures of the probable bound in docs/lab/errors.md, for the kernels that run here.
 while read -r line; do
     found=
     for hidden in 768 4096 12288; do
@@ -304,7 +304,7 @@ while read -r line; do
     check "errors.md: ${line%%\`*}" is "${line#*\`}" "$found |"
 done < <(sed -n '/| found: 768 |/,/^$/s/^| `//p' "$(dirname "$0")/../../../docs/lab/errors.md")
 
-# Bad input: what, where and what would be right.
+# Invalid input: the message says what is wrong, where, and what would be right.
 none='--convention tinyllm --reference'
 bad() { # LABEL CODE PATTERN ARGUMENT...
     local label=$1 wanted=$2 pattern=$3
@@ -369,7 +369,7 @@ echo text >text.npy
     refused "a place that cannot be" 7 '/proc/nowhere' eval --x x.npy $none --out /proc/nowhere/y
 }
 
-# PyTorch's eps of None is that of the type: 2^-52 in f64 (pytorch#155527).
+# In PyTorch, an eps of None is that of the type: 2^-52 in f64 (pytorch#155527).
 accepted "torch-rms of f64" 0 eval --inputs normal --dtypes f64 --convention torch-rms --reference --json
 check "torch-rms of f64: its eps" is "$(value convention out)" 'operation=rmsnorm,eps=2.220446049250313e-16@square,weight=w'
 accepted "RMSNorm, as its kernel says" 0 eval --x x.npy --gamma gamma.npy --kernel rms_f32_scalar
@@ -379,7 +379,7 @@ refused "x and input" 2 'choose --x or --inputs, not both' eval --x x.npy --inpu
 refused "an input with gamma" 2 'generates all tensors' eval --input normal --gamma one.npy --reference
 refused "a shape" 2 "shape 'x'" eval --input normal --shape x --reference
 
-# ---- eval --dy: gradients made elsewhere against the exact ones. test_rows looks at those.
+# ---- eval --dy: given gradients are compared with the exact ones, which test_rows tests.
 # x = -1, 0, 1 has rstd sqrt(3/2): dx = rstd (dy - mean(dy) - xhat mean(dy xhat)) = rstd (1/6, -1/3, 1/6).
 npy x.npy '<f4' '(1, 3)' -1 0 1
 npy dy.npy '<f4' '(1, 3)' 1 0 0
@@ -418,8 +418,8 @@ given="$rows --gamma gamma.npy"
         --conventions tinyllm
 }
 
-# ---- lnbench fingerprint as somebody uses it who has printed tensors, or files, and nothing else.
-# which_test.c and which_generator.c look at the candidates themselves.
+# ---- lnbench fingerprint with printed tensors or files only, as a user has them. which_test.c and
+# which_generator.c test the candidates themselves.
 mkdir fingerprint && cd fingerprint || exit 7
 
 # 002, a notebook: the z-scores of three rows of six, to four decimals, x.std() being torch's.
@@ -453,8 +453,8 @@ accepted "003, NumPy" 0 fingerprint --x xn.npy --y yn.npy --gamma one.npy --beta
 check "003, NumPy: no row is needed" has out '^pn.npy was not written: nothing is left'
 check "003, NumPy: the author's formula" has out '^named: numpy-quotient$'
 
-# onnxruntime#12917: the output that the report takes for right leaves beta out, which nobody in its
-# thread saw; 18 of the cases that fell short.
+# onnxruntime#12917: the output that the report considers right leaves beta out, which was not noticed in its
+# discussion; 18 of the cases that fell short.
 npy x.npy '<f4' '(1, 6)' 1.2416 0.946123 13.1685 0.36423 21.145 0.03941
 npy y.npy '<f4' '(1, 6)' 0.420106 -3.31971 -0.600539 -3.69086 -1.28313 -3.89804
 npy g.npy '<f4' '(6,)' -0.6953 5.1824 -0.6953 5.1824 -0.6953 5.1824
@@ -464,27 +464,27 @@ check "onnxruntime 12917: beta is left out" has out '^torch-nobias; beta left ou
 check "onnxruntime 12917: in every candidate" is "$(grep -c '; beta left out ' out)" \
     "$(sed -n 's/^open: \([0-9]*\) .*/\1/p' out)"
 
-# eval finds it wrong, and says the same.
+# eval fails it, and gives the same function.
 ends "onnxruntime 12917, eval" 5 eval --x x.npy --y y.npy --gamma g.npy --beta b.npy
 check "onnxruntime 12917, eval: beta is left out" has out '^function +open: torch-nobias; beta left out; or '
 
-# An RMSNorm is one, and no z-score; the exit code tells.
+# An RMSNorm is found as one, and no z-score is; the exit code says that it is open.
 accepted "rows" 0 eval --inputs normal --shape 16x768 --reference --out n.npy --convention torch
 accepted "an RMSNorm of it" 0 eval --x n.npy --reference --out r.npy --convention operation=rmsnorm,eps=1e-6@square
 accepted "RMSNorm" 3 fingerprint --x n.npy --y r.npy
 check "RMSNorm: only that" is "$(grep -c '^operation=rmsnorm' out)" "$(sed -n 's/^open: \([0-9]*\) .*/\1/p' out)"
 ends "RMSNorm, eval" 5 eval --x n.npy --y r.npy --conventions tinyllm --json
 check "RMSNorm, eval: it is one" is "$(value function.candidates.0 out)" operation=rmsnorm
-# Of RMSNorm with a weight many presets are one in f32; an eps of 1e-5 is the likelier, and 1e-6 possible.
+# For RMSNorm with a weight many presets are equal in f32; an eps of 1e-5 is more likely, and 1e-6 possible.
 npy w.npy '<f4' '(768,)' 1:1
 accepted "ggml" 0 eval --x n.npy --gamma w.npy --reference --out w_y.npy --convention ggml
 accepted "ggml, which" 3 fingerprint --x n.npy --y w_y.npy --gamma w.npy
 check "ggml: all presets it may be" has out '^ggml .* = te; in f32 also llama, mlx, candle; with their eps .*gemma3n'
-# The convention asked for is not left out.
+# The requested convention is among the candidates.
 accepted "eps on the std" 0 eval --x n.npy --reference --out s.npy --convention ddof=0,eps=1e-5@std,affine=none
 ends "eps on the std, eval" 5 eval --x n.npy --y s.npy --conventions ddof=0,eps=1e-5@var,affine=none
 check "eps on the std: function" has out '^function +open: .*\(.* only with another eps or poorer sums\)'
-# f2 in and out, and f2 in and f4 out as under autocast.
+# f2 input and output, and f2 input with f4 output as under autocast.
 accepted "rows in f16" 0 eval --inputs normal --shape 16x768 --dtypes f16 --reference --out h.npy --convention torch
 accepted "f16" 0 eval --x h.npy --reference --out hy.npy --convention tinyllm
 accepted "f16: open in eps alone" 3 fingerprint --x h.npy --y hy.npy
@@ -504,7 +504,7 @@ check "no function: one row is enough" has out '^Row 0 rules out every candidate
 accepted "002 without its digits" 5 fingerprint --x x2.npy --y y2.npy
 check "002 without its digits: what may help" has out '^y looks rounded to 4 decimals: add --digits 4'
 
-# bf16 in either form, and what u2 holds is said.
+# bf16 in either form, and the message names the type of u2.
 for type in '|V2' '<u2'; do
     npy b.npy "$type" '(4,)' 16256 16384 16448 16512
     npy by.npy "$type" '(4,)' 49068 48869 16101 16300
@@ -516,14 +516,14 @@ refused "u2 of f16" 2 "--dtypes 'f16': choose bf16" fingerprint --x b.npy --y by
 npy nan.npy '<f4' '(768,)' nan:0
 refused "gamma with a NaN" 2 'nan.npy \(--gamma\): element 0 is nan' fingerprint --x n.npy --y n.npy --gamma nan.npy
 
-# At kappa 100 and 1000 sums may be off by more than an eps: the true one is among those that are open
-# (two inputs for which another one was called settled).
+# At kappa 100 and 1000, errors of sums may exceed an eps: the true eps is among the open candidates (two inputs for
+# which another one was once reported as settled).
 accepted "kappa 1000" 3 fingerprint --x "$tests/fingerprint/kappa4_x.npy" --y "$tests/fingerprint/kappa4_y.npy"
 check "kappa 1000: eps=2.5e-05@std is possible" has out '^ddof=0,eps=1e-05@std,affine=none +0 +0.016 +-$'
 accepted "kappa 100" 3 fingerprint --x "$tests/fingerprint/kappa5_x.npy" --y "$tests/fingerprint/kappa5_y.npy" --gamma "$tests/fingerprint/kappa5_g.npy"
 check "kappa 100: eps=1e-6@var is possible" has out '^torch-nobias +0 +0.016 '
 
-# What is printed with --json, and what is refused.
+# The output of --json, and refused arguments.
 npy x1.npy '<f8' '(1, 6)' 1.5778 1.6956 -1.9398 -0.6370 0.3499 0.9727
 npy y1.npy '<f8' '(1, 6)' 0.8811 0.9648 -1.6159 -0.6911 0.0095 0.4516
 npy y23.npy '<f8' '(2, 3)' 0.8811 0.9648 -1.6159 -0.6911 0.0095 0.4516

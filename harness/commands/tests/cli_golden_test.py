@@ -89,7 +89,7 @@ SLOW = {"published": "export --format json\nexport --format smaller\nexport --fo
         "SELECT * FROM judged\nSELECT * FROM timed\n"}
 
 
-# ---- what is compared of an output ----
+# ---- the compared parts of an output ----
 
 ID_KEYS = ("case", "case_id", "cell", "family_index", "per_family_instance_index")
 
@@ -162,7 +162,7 @@ def form_of(command):
     form = "json" if "--json" in words else words[words.index("--format") + 1] if "--format" in words else "text"
     if words[0] == "export":
         return "json" if "--format" not in words else form
-    # The order of a choice is its answer.
+    # The order of the rows of choose is part of its answer.
     return "text" if words[0] == "choose" and form != "json" else form
 
 
@@ -175,10 +175,10 @@ def normal(form, text):
         return f"no {form}: {error}\n{text}"
 
 
-# ---- drawings: each is XML, at most 1,400 pixels high, and no text of it lies on another ----
+# ---- drawings: each is XML, at most 1,400 pixels high, and its texts do not overlap ----
 
-# Advance widths of Helvetica, and so of Liberation Sans, for ASCII 32 to 126 in thousandths of the font's size, from Adobe's
-# Core 14 AFM files. What is beyond ASCII counts as a digit.
+# Advance widths of Helvetica, which Liberation Sans shares, for ASCII 32 to 126 in thousandths of the font size, from
+# Adobe's Core 14 AFM files. Other characters count as a digit.
 ADVANCES = [int(width) for width in """278 278 355 556 556 889 667 191 333 333 389 584 278 333 278 278 556 556 556 556 556 556
     556 556 556 556 278 278 584 584 584 556 1015 667 667 722 722 667 611 778 722 278 500 667 556 833 722 778 667 778 722 667
     611 722 667 944 667 667 611 278 278 278 469 556 333 556 556 500 556 556 278 556 556 222 222 500 222 833 556 556 556 556
@@ -194,7 +194,7 @@ def texts_of(svg):
         size = float(re.search(r'font-size="([\d.]+)', attributes)[1])
         width = sum(ADVANCES[ord(c) - 32] if " " <= c <= "~" else 556 for c in words) * size / 1000
         left = float(x) - width * {"end": 1, "middle": 0.5}.get(re.search('text-anchor="([a-z]*)|$', attributes)[1], 0)
-        if words and not (words.isdigit() and size == 11):  # the number of a point lies where the point lies
+        if words and not (words.isdigit() and size == 11):  # the number of a point may be on the point
             yield words, left, left + width, float(y) - 0.7 * size, float(y) + 0.2 * size
 
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and libraries
-# Help: of every subcommand the same as --help, from which the man pages and the completion are made.
-# Formats: the same words of --format everywhere. Terminals: tables fit, colour only where it may be.
+# Help of every subcommand, equal to --help, from which man pages and completion are made. Formats: the same values of
+# --format everywhere. Terminals: tables fit, and colour only appears where it is allowed.
 . "$(dirname "$0")/cli_common.sh" "$@"
 
 source=$(dirname "$(readlink -f -- "$0")")/../../..
@@ -26,14 +26,14 @@ if command -v help2man >/dev/null; then
         check "lnbench(1) names $command" grep -qx "$command" pages/lnbench.1
     done
     for page in pages/*; do
-        ! command -v mandoc >/dev/null || # help2man's date, "November 2026", is no date to mandoc
+        ! command -v mandoc >/dev/null || # help2man's date, "November 2026", is invalid in mandoc
             check "mandoc -Tlint $page" is "$(mandoc -Tlint -Wwarning "$page" | grep -v 'cannot parse date')" ""
     done
 else
     echo "not checked: help2man is not installed"
 fi
 
-# proposes LABEL WANTED WORD...: what bash proposes for the last of these words, as it calls a completion.
+# proposes LABEL WANTED WORD...: checks the completions of the last of these words, called as bash calls them.
 proposes() {
     local label=$1 wanted=$2
     shift 2

@@ -54,7 +54,7 @@ def check_form(label, form, text):
     if order:
         fault(label, f"an order: {text[max(0, order.start() - 40):order.end() + 20]!r}")
     if form == "markdown":
-        bare = re.sub(r"^    .*$|\\.|`[^`]*`", "", text, flags=re.M)  # code, and what is escaped
+        bare = re.sub(r"^    .*$|\\.|`[^`]*`", "", text, flags=re.M)  # code and escaped characters
         order = re.search(r"<[a-z/!]|\]\((?!\w+\.|#|data/)|!\[.{0,9}\]\(http|://", bare)
         if order:
             fault(label, f"not escaped: {bare[max(0, order.start() - 40):order.end() + 20]!r}")
@@ -134,7 +134,7 @@ def spoil(path, facts):
         store.execute("UPDATE runs SET command_line = CAST(? AS TEXT) WHERE id = ?", (b"lnbench " + b" ".join(TEXTS), run_id))
     store.commit()
     store.close()
-    # What is stored of the measurements beside them is worked out anew.
+    # Derived columns are computed again from the measurements.
     subprocess.run([os.path.dirname(LNBENCH) + "/run_sql", path, "UPDATE judgements SET telling = telling"], check=True)
 
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and libraries
-# hunt: finds are the same each time, replay, and survive what may happen.
+# hunt: finds are reproducible, can be replayed, and survive interruptions and failures.
 corpus=$(readlink -f -- "$(dirname "$0")/../../../reference/worst") # before the directory changes
 . "$(dirname "$0")/cli_common.sh" "$@"
 
@@ -17,7 +17,7 @@ accepted "replay" 0 replay whole.txt
 check "replay: all of them" has out '8 replayed, 8 the same'
 formats "a hunt" hunt --kernel $kernel --hidden 4 --time 0.1 --out formats.txt
 
-# Worth the while: worse than the worst row of every family at this size, which has its seeds there.
+# The search finds a worse row than the worst of every family at this size, where it starts.
 accepted "families" 0 run --only accuracy --db f.db --no-charts --kernels $kernel --shapes 18x24 \
     --conventions torch
 "$binaries/run_sql" f.db "SELECT max(row_ulp_max) FROM accuracies JOIN judgements USING (case_id) WHERE verdict <> 'type-limited'" >family
@@ -27,7 +27,7 @@ found=$(value finds.0.row_ulp_max out)
 check "a hunt finds worse: $found, families $(cat family)" \
     awk "BEGIN { exit !($found > 1.2 * $(cat family)) }"
 
-# What was found is an input of later runs that name it, and of no other.
+# Finds are an input of later runs that name them, and of no other run.
 mkdir here
 accepted "no --out" 0 hunt --kernel $kernel --hidden 4 --db here/w.db
 check "no --out: beside the store, and the same bytes again" cmp whole.txt here/hunts/${kernel}_torch_4_s1.txt
@@ -49,7 +49,7 @@ refused "no rows of that size" 2 'input worst: no f32 row of hidden 25 in result
 rm -r results
 unset LNBENCH_WORST
 
-# Every type: finds that replay, in hex floats of the type, and are inputs of runs of that type alone.
+# Every type: finds replay, are in hex floats of the type, and are inputs only of runs of that type.
 export LNBENCH_WORST=results/worst
 mkdir -p results/worst && cp whole.txt results/worst/
 typed() {
@@ -77,7 +77,7 @@ refused "no find of a type" 2 'results/worst has no adversarial rows of f64' run
     --inputs worst --kernels two_pass_f64_scalar --dtypes f64
 rm -r results
 
-# Interrupted once there is a find: the best so far is kept, and replays. (Killed: kill_soak_test.sh.)
+# If it is interrupted after a find, the best one is kept and replays. (Killed: kill_soak_test.sh.)
 env --default-signal=INT "$lnbench" hunt --kernel $kernel --out int.txt --hidden 1024 --time 1000 >out 2>err &
 hunting=$!
 until grep -qs '^end$' int.txt || ! kill -0 $hunting; do sleep 0.1; done
@@ -87,7 +87,7 @@ check "interrupted: exit code" is $? 130
 check "interrupted: says so" has int.txt '^# interrupted: '
 accepted "interrupted: replays" 0 replay int.txt
 
-# A kernel that fails is itself the find.
+# A failure of the kernel is itself the find.
 sabotage=$libraries/sabotage_plugin.so
 ends "a crash" 6 hunt --kernel naive.crash --plugin "$sabotage" --hidden 16 --time 0.5 --out crash.txt
 check "a crash: the find" has crash.txt '^verdict fail \(crashed\)$'
@@ -99,9 +99,9 @@ refused "no kernel" 2 '--kernels NAME is missing' hunt
 refused "hidden 0" 2 'choose 1 to 1048576' hunt --kernel $kernel --hidden 0
 refused "not writable" 7 '' hunt --kernel $kernel --out /proc/no/such.txt
 
-# ---- The corpus of reference/worst: every file reads, names a kernel of the table, and what was found stays
-# within what is proven. A find that comes out otherwise, because its kernel was changed, is told and
-# no failure: the command above it hunts anew.
+# ---- The adversarial rows of reference/worst: every file can be read and names a kernel of the table, and errors are
+# within proven bounds. A find that differs now because its kernel was changed is reported and is no failure: the
+# command above it searches again.
 changed=0
 absent=0
 finds=0
@@ -111,14 +111,14 @@ for file in "$corpus"/*.txt; do
     case $code in
     0) ;;
     1) changed=$((changed + 1)) && echo "changed: $name" ;;
-    4) absent=$((absent + 1)) ;; # its ISA
+    4) absent=$((absent + 1)) ;; # it needs a missing ISA
     *)
         failed "$name replays"
-        continue # there is nothing to look at
+        continue # there is no result to check
         ;;
     esac
     count=$(value "" out)
-    [[ $count =~ ^[0-9]+$ ]] || count=0 # what is no JSON is described
+    [[ $count =~ ^[0-9]+$ ]] || count=0 # not JSON
     check "$name: finds" test "$count" -ge 1
     for ((i = 0; i < count; i++)); do
         finds=$((finds + 1))
@@ -128,9 +128,8 @@ for file in "$corpus"/*.txt; do
 done
 check "there is a corpus" test "$finds" -gt 20
 check "it is small" test "$(cat "$corpus"/*.txt | wc -c)" -lt 2000000
-# Each kernel of ours has a row of its own, whether this CPU can run it or not; but those that round
-# correctly, which have none worse than another, and calls, which take kernels that have theirs; and
-# but for some that have not been hunted on NEON.
+# Each of our kernels has a row, whether this CPU can run it or not, except correctly rounded kernels, whose rows are
+# all equally good, calls, which dispatch to kernels with rows, and some kernels that have not been searched on NEON.
 accepted "the kernels" 0 list kernels --format tsv
 while read -r kernel; do
     check "a find of $kernel: reference/worst/every.sh makes one" grep -q "^kernel $kernel$" "$corpus"/*.txt

@@ -1,14 +1,14 @@
 #!/bin/bash
 # shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and libraries
-# Ctrl-C and kill -9 in the middle of a run, and --resume.
+# Ctrl-C and kill -9 during a run, and --resume.
 . "$(dirname "$0")/cli_common.sh" "$@"
 
 plan=(--plan quick --kernels 'naive_f32_scalar,two_pass_f32_scalar' --no-charts)
 
 field() { "$lnbench" list runs --db "$1" --json >runs 2>/dev/null && value "0.$2" runs; }
 
-# stop SIGNAL FIELD DATABASE: starts the plan and ends it once FIELD of its run is above 2. Tries
-# again where the run was faster than we.
+# stop SIGNAL FIELD DATABASE: starts the plan and ends it once FIELD of its run is above 2. Tries again if the run
+# ended first.
 stop() {
     local signal=$1 field=$2 database=$3 now
     for _ in 1 2 3 4 5; do
@@ -27,10 +27,10 @@ stop() {
     done
 }
 
-# What this shell starts with & ignores SIGINT, but for this.
+# Commands that this shell starts with & ignore SIGINT without this.
 by_default='env --default-signal=INT'
 
-# gone PROCESS...: each has ended, or only waits to be reaped by whoever inherited it.
+# gone PROCESS...: each has ended, or only waits to be reaped by the process that inherited it.
 gone() {
     local process
     for process in "$@"; do
@@ -67,7 +67,7 @@ interrupted() {
     check "$label: state" is "$(field "$database" state)" "$5"
     check "$label: something was kept" test "$kept" -gt 2
     check "$label: not everything" test "$(field "$database" repetitions)" -lt "$repetitions"
-    # A mark on what was judged under another shape than the timed ones: judging again would wipe it.
+    # Mark judgements under another shape than the timed ones: judging them again would remove the mark.
     "$binaries/run_sql" "$database" "UPDATE judgements SET detail = coalesce(detail, '') || '#marked' WHERE case_id IN
         (SELECT cases.id FROM cells JOIN cases ON cell = cells.id WHERE rows = 18)"
     marks=$("$binaries/run_sql" "$database" "SELECT count(*) FROM judgements WHERE detail LIKE '%#marked'")
@@ -92,7 +92,7 @@ interrupted speed-TERM TERM repetitions 130 interrupted
 interrupted accuracy-KILL KILL cases 137 open
 interrupted speed-KILL KILL repetitions 137 open
 
-# What was ignored at the start stays so: a closed terminal does not end what nohup started.
+# Signals that were ignored at the start stay ignored: a closed terminal does not end a run started by nohup.
 nohup "$lnbench" run "${plan[@]}" --only accuracy --db night.db >out 2>err &
 process=$!
 until [ "$(field night.db cases)" -gt 2 ] 2>/dev/null || ! kill -0 $process; do sleep 0.05; done
@@ -103,7 +103,7 @@ code=$?
 check "nohup: exit code" is "$code" 0
 check "nohup: state" is "$(field night.db state)" complete
 
-# A worker that is busy with a kernel that never ends goes with its parent too.
+# A worker with a kernel that never ends is ended with its parent.
 "$lnbench" run --db loop.db --no-charts --plugin "$libraries/sabotage_plugin.so" --deadline 60 \
     --kernels naive.endless_loop --shapes 4x8 --conventions torch --inputs normal >out 2>err &
 process=$!
@@ -118,7 +118,7 @@ code=$?
 check "an endless loop: there was a worker" test -n "$children"
 check "an endless loop: none is left" gone $children
 
-# Ctrl-C while a kernel hangs does not wait for it.
+# Ctrl-C does not wait for a kernel that hangs.
 "$binaries/test_files" make x.npy '<f4' '(2, 4)' 1:1
 $by_default "$lnbench" eval --x x.npy --convention tinyllm --plugin "$libraries/sabotage_plugin.so" \
     --kernel naive.endless_loop >out 2>err &
@@ -129,8 +129,8 @@ kill -INT $process
 code=$?
 check "eval interrupted: exit code" is "$code" 130
 
-# One signal ends a gnuplot that hangs, with all that it started, and no file is left that is not whole. The run is
-# kept. Where lnbench is killed, gnuplot ends too; what gnuplot started is its own business.
+# One signal ends a gnuplot that hangs, with its children, and leaves no incomplete file. The run is kept. If lnbench
+# is killed, gnuplot ends too, but not necessarily its children.
 mkdir programs tmp
 cat >programs/gnuplot <<'END'
 #!/bin/sh
@@ -166,20 +166,20 @@ hung 130 TERM run --db hung.db --out charts --kernels two_pass_f32_scalar --shap
 check "gnuplot hangs: the run is kept" is "$(field hung.db state)" complete
 hung 137 KILL report --db hung.db --out charts
 
-# The folder in which a page is drawn again is removed.
+# The temporary folder for redrawing a page is removed.
 rm -r charts/*
 PATH=$PWD/nowhere "$lnbench" report --db hung.db --out page >out 2>err
 TMPDIR=$PWD/tmp hung 130 TERM report --verify page/index.html
 check "verify: nothing is left" is "$(ls tmp)" ""
 
-# What cannot be started is not a kernel's fault.
+# A worker that cannot be started is not a kernel's fault.
 cp out no_program # a file that cannot be executed
 for worker in /bin/true "$PWD/no_program"; do
     LNBENCH_WORKER=$worker refused "worker $worker" 7 'the worker .* cannot be started' run \
         --db none.db --kernels two_pass_f32_scalar --shapes 4x8
 done
 
-# What else decides results is part of a plan: another limit, or another tensor under the same name.
+# Other settings that decide results are part of a plan: another limit, or another tensor under the same name.
 "$binaries/test_files" make x.npy '<f4' '(2, 4)' 1:1
 small=(--kernels two_pass_f32_scalar --only accuracy --conventions tinyllm --inputs x.npy
     --no-charts --db other.db)
@@ -196,7 +196,7 @@ unfinish
 run_it run "${small[@]}" --resume
 check "another tensor does not" has err 'run 1 is unfinished, and of another plan'
 
-# ---- In a control group with limits, and in one below it. Left out where version 2 has no controllers.
+# ---- In a control group with limits, and in one below it. Skipped if version 2 has no controllers.
 group=/sys/fs/cgroup/lnbench-test-$$
 trap 'sleep .2; rmdir "$group/in" "$group" 2>/dev/null; rm -rf "$scratch"' EXIT
 if ! { [ -e /sys/fs/cgroup/cgroup.controllers ] && mkdir -p "$group/in" &&
@@ -205,7 +205,7 @@ if ! { [ -e /sys/fs/cgroup/cgroup.controllers ] && mkdir -p "$group/in" &&
     echo "not checked: no control groups can be made here"
     finish
 fi
-inside() { # lnbench ARGUMENT...: in the group below
+inside() { # ARGUMENT...: runs lnbench in the inner group
     (echo "$BASHPID" >"$group/in/cgroup.procs" && exec timeout 100 "$lnbench" "$@") >out 2>err </dev/null
     code=$?
     without_progress
@@ -218,7 +218,7 @@ shape=(run --only speed --kernels two_pass_f32_scalar --conventions torch --proc
 inside "${shape[@]}" 16384x1024
 check "more than there is: exit code" is "$code" 7
 check "more than there is" has err 'shape 16384x1024: x and y need 128 MiB; the control group may use 60 MiB of memory'
-inside "${shape[@]}" 7000x1024 # with what else is in memory
+inside "${shape[@]}" 7000x1024 # with the other memory in use
 check "ended by the system: exit code" is "$code" 7
 check "ended by the system" has err 'out of memory at 7000x1024: the system ended the worker, whose control group may use 60 MiB'
 

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/cli_common.sh" "$@"
 plugin=$libraries/invariance_plugin.so
 
-# found KERNEL: its class in the store f.db, and the axes along which its bits differ.
+# found KERNEL: prints its class in the store f.db, and the axes along which its bits differ.
 found() {
     python3 - "$1" <<'END'
 import json, sqlite3, sys
@@ -26,7 +26,7 @@ check "stride, of which the judge knows" is "$(found on_stride)" "run stride"
 check "isa" is "$(found on_isa.one) $(found on_isa.two)" "row isa row isa"
 check "isa: the same" is "$(found on_same.one)" "isa"
 
-# The library's kernels keep what they declare, on the ISAs that are here.
+# The library's kernels keep their declared class on the ISAs of this machine.
 accepted "our kernels" 0 run --conformance no --only accuracy --db own.db --no-charts --shapes 2x8 --conventions torch \
     --inputs normal --dtypes f32,f64,bf16,f16 --kernels '*_f32_*,*_fused_*16_*,two_pass_f64_*,reproducible_*'
 check "our kernels: all keep what they declare" python3 - <<'END'
@@ -37,7 +37,7 @@ measured = [k for k in kernels if k["reproducibility"]]
 assert len(measured) > 50, len(measured)
 for k in measured:
     declared = k["declared_reproducibility"]
-    least = "row" if declared == "isa" and "isa" not in k["varies_with"] else declared # one ISA alone shows no more
+    least = "row" if declared == "isa" and "isa" not in k["varies_with"] else declared # a single ISA cannot show more
     assert classes.index(k["reproducibility"]) >= classes.index(least), k
 END
 
@@ -75,7 +75,7 @@ check "replay" has out ' yes +run +-$'
 accepted "replay --json" 0 replay --db v.db --plugin "$plugin" --case "$(case_of on_same.one)" --json
 check "replay --json" is "$(value 0.reproducibility out)" isa
 
-# Two builds, of which the second depends on the number of threads: a class that was lost.
+# Two builds, of which the second depends on the number of threads: its class is lost.
 duet="duet --base $libraries/invariance_kept.so --new $plugin --only accuracy --shapes 5x768"
 # shellcheck disable=SC2086 # words
 {

@@ -1,6 +1,6 @@
 #!/bin/bash
 # shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and libraries
-# What is printed with --json, and the tables that stand for it.
+# The output of --json, and the corresponding tables.
 . "$(dirname "$0")/cli_common.sh" "$@"
 
 for what in kernels models; do
@@ -11,7 +11,7 @@ for what in kernels models; do
     check "list $what: as many in both" is "$(value '' out)" "$rows"
 done
 
-# Of what is measured the present load decides: 0 or 3.
+# The exit code depends on the present load: 0 or 3.
 run_it doctor --facts
 warnings=$(grep -c ^warning out)
 check "doctor: the verdict first" is "$(sed -n '1s/.*: \(.*\) to mend$/\1/p' out | sed 's/nothing/0/;s/ .*//')" "$warnings"
@@ -38,7 +38,7 @@ small=(--kernels two_pass_f32_scalar --shapes 4x8 --conventions "torch,zscore" -
 ends "run --json" 0 run --db a.db --json --processes 1 --repetitions 2 "${small[@]}"
 check "run --json: where it is stored goes elsewhere" has err '^stored  run 1 in a.db$'
 check "run --json: no charts" test ! -e results
-# Four cases judged, of which the timed one is one (normal, torch), and two copies.
+# Four judged cases, one of them also timed (normal, torch), and two copies.
 check "run --json: the cases" is "$(value '' out)" 7
 check "run --json: a verdict" is "$(value 0.verdict out)" pass
 check "run --json: elements" is "$(value 0.metrics.elements out)" 32

@@ -1,11 +1,10 @@
 #!/bin/bash
 # shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and libraries
-# Other libraries' kernels beside ours. Where none were built, what is left is that they are not
-# needed.
+# Other libraries' kernels in comparisons with ours. If none were built, only tests that they are not needed.
 . "$(dirname "$0")/cli_common.sh" "$@"
 unset LNBENCH_PEERS LNBENCH_PEERS_DIRECTORY
 
-# A peer that can't be loaded is left out, and what stands behind it is not.
+# A peer that cannot be loaded is left out, and later ones are not.
 mkdir broken
 echo text >broken/apart.so
 cp "$libraries/example_plugin.so" broken/example.so
@@ -33,7 +32,7 @@ fi
 
 accepted "list kernels" 0 list kernels
 peers=()
-patterns=() # of the peers that are there, and their types: what no kernel has is refused
+patterns=() # patterns and types of the available peers: types without a kernel are refused
 types=f32
 if [ -e "$libraries/peers/onednn.so" ]; then
     peers+=(onednn_f32 onednn_call_f32 onednn_bf16_param_f32)
@@ -66,7 +65,7 @@ for peer in "${peers[@]}"; do
     check "$peer is listed" has out "\"name\": \"$peer\""
 done
 
-# No sum of 64 terms is off by more than 64 roundings of its size; the rest is refused.
+# The error of a sum of 64 terms is at most 64 roundings of its size; unsupported conventions are refused.
 accepted "accuracy" 0 run --only accuracy --kernels "$all" --dtypes $types \
     --shapes 6x64 --inputs normal,alternating --max-row-ulp 64 --db p.db --no-charts --conformance no \
     --conventions torch,torch-nobias,tinyllm,bert,keras,formula-std,zscore,scalar-std,numpy-quotient
@@ -76,7 +75,7 @@ for peer in "${peers[@]}"; do
         # PyTorch 1.13 gives the mean of bf16 rows as summed in bf16: docs/choosing.md.
         right=$'pass\tno bound\t'
         [[ $peer != pytorch*_bf16 ]] || right=$'(pass\tno bound\t|fail\tinaccurate\t.*mean is )'
-        # oneDNN may have 16 bits for AVX-512 alone.
+        # oneDNN may support 16-bit types only with AVX-512.
         [[ $peer != onednn_bf16* ]] || grep -qw avx512bw /proc/cpuinfo ||
             right=$'(pass\tno bound\t|unsupported\t.*oneDNN has no implementation of it for this CPU)'
         check "$peer, $convention: right" has out $'^layernorm\t'"$peer"$'\t'"$convention"$'\t.*\t'"$right"
@@ -90,12 +89,12 @@ done
 sed -i "/^layernorm\tpytorch\(_out\)*_bf16/{/mean is /d}" out
 check "nothing else" hasnt out $'\twrong\t'
 
-# What is wrong with one is said, and is no fault of the run.
+# A peer's fault is reported, and does not change the exit code.
 accepted "limit" 0 run --only accuracy --kernels "${peers[0]}" --shapes 6x64 --inputs normal \
     --conventions torch --max-row-ulp 0.01 --db q.db --no-charts --conformance no
 check "limit: the fault is named" has out '^✗ .*: inaccurate on .*; fails on 1 of 1 case$'
 
-# A residual would be left out of the answer.
+# A residual is refused, since the peer would leave it out.
 "$binaries/test_files" make x.npy '<f4' '(2, 4)' 1:1
 for peer in "${peers[@]}"; do
     case $peer in
@@ -107,7 +106,7 @@ for peer in "${peers[@]}"; do
     esac
 done
 
-# Timed like ours: the bits are those that were judged, on one thread and on two.
+# Peers are timed like our kernels: the bits are the judged ones, on one thread and on two.
 accepted "speed" 0 run --only speed --kernels "$timed,two_pass_f32_scalar" \
     --shapes 16x64 --conventions torch --threads 1,2 --processes 1 --repetitions 2 --db p.db \
     --no-charts

@@ -1,9 +1,9 @@
 #!/bin/bash
 # shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and libraries
-# Plugins that can't be loaded, kernels that fail, and a CPU without an ISA.
+# Plugins that cannot be loaded, kernels that fail, and a CPU without an ISA.
 . "$(dirname "$0")/cli_common.sh" "$@"
 
-# bad NUMBER CODE PATTERN: bad_plugin_NUMBER.so, for every subcommand that loads plugins.
+# bad NUMBER CODE PATTERN: tests bad_plugin_NUMBER.so with every subcommand that loads plugins.
 "$binaries/test_files" make x.npy '<f4' '(2, 4)' 1:1
 bad() {
     local file=$libraries/bad_plugin_$1.so
@@ -19,7 +19,7 @@ bad 14 7 'bad_plugin_14.so: its ln_plugin_table or ln_kernel has another size: c
 bad 15 7 'bad_plugin_15.so: its ln_plugin_table or ln_kernel has another size: compile it again'
 bad 16 7 "bad_plugin_16.so: a kernel's isa is unknown: layernorm_plugin.h lists the known ones"
 bad 17 7 "bad_plugin_17.so: a kernel's operation is no value of ln_operation"
-# Names that cannot be shown are refused: markup, too many characters, and a plugin's own name.
+# Names that cannot be printed are refused: markup, too many characters, and a plugin's own name.
 bad 3 7 "bad_plugin_3.so: a kernel's name does not match"
 bad 10 7 "bad_plugin_10.so: a kernel's name does not match"
 bad 11 7 'bad_plugin_11.so: its name does not match'
@@ -27,7 +27,7 @@ check "a hostile name is not repeated" hasnt err '<script>'
 bad 4 2 'two_pass_f32_scalar is in both builtin and bad'
 bad 5 6 'bad_plugin_5.so: fail \(crashed: SIGABRT\) at load'
 bad 18 6 'fail \(crashed: exited with status 3: no licence found\) at load'
-# What a kernel prints goes to /dev/null, else this one crashes (6): a plugin's words are kept while it is loaded alone.
+# A kernel's output goes to /dev/null, else this one crashes (6): a plugin's output is kept only while it is loaded.
 accepted "a kernel that prints" 5 eval --x x.npy --convention tinyllm --kernel fine --plugin "$libraries/bad_plugin_19.so"
 refused "no such plugin" 7 'nowhere.so: No such file' list kernels --plugin nowhere.so
 echo text >text.so
@@ -46,11 +46,11 @@ check "the example: says what it does not take" has out \
     $'^layernorm\texample\tzscore\t.*\tunsupported\t.*only ddof 0'
 check "the example: likewise" has out $'^layernorm\texample\ttorch-nobias\t.*\tunsupported\t.*only vector'
 
-# With sanitizers the plugin's own check ends the worker before the signal does.
+# With sanitizers, the plugin's own check ends the worker before the signal does.
 crashed='(SIGSEGV|exited with status 1)'
 
-# Each kernel's fault is its own. Rows are few, so that a slow machine too calls often enough for
-# what fails after 200 calls.
+# Each kernel has only its own fault. The rows are few, so that even a slow machine makes enough calls for kernels that
+# fail after 200 calls.
 ends "sabotage" 6 run --plan quick --conformance no --db s.db --no-charts --all --plugin "$libraries/sabotage_plugin.so" --shapes 8x64 \
     --conventions torch --inputs normal --kernels \
     'naive.good,naive.crash_when_timed,naive.wrong_when_timed,naive.crash,naive.nan_output,two_pass_f32_scalar' \
@@ -69,7 +69,8 @@ check "sabotage: export" value "" out
 accepted "sabotage: report" 0 report --db s.db --out charts
 check "sabotage: report has them" has charts/index.html 'naive\.crash_when_timed'
 
-# With -ffast-math its constructor flushes to zero: judged and timed in that state, and said.
+# With -ffast-math the constructor sets flush-to-zero: the kernel is judged and timed in that state, and it is
+# reported.
 root=$(dirname "$0")/../../..
 "${CC:-cc}" -shared -fPIC -O1 -ffast-math -I "$root/kernels/include" -o fast.so "$root/kernels/example_plugin.c" -lm
 ends "flush to zero" 6 run --plan quick --conformance no --db f.db --no-charts --plugin ./fast.so --conventions torch \
@@ -103,8 +104,8 @@ ends "three time-outs of choose" 6 choose --shape 4x64 --db asked.db --plugin "$
 accepted "three time-outs of choose: its cases" 0 export --db asked.db --format tsv
 check "three time-outs of choose: the rest is missing, with a hint" has out 'not run after 3 time-outs of this kernel; --deadline'
 
-# Options narrow what is timed and tabled, not what is trusted: a kernel that is wrong when two threads
-# call it is not taken for its rows; without the referee, or half of the evidence, none is.
+# Options restrict the timed and printed shapes, but not the conformance tests: a kernel that fails when two threads
+# call it is not recommended for its rows; without conformance tests, or half of the evidence, none is.
 narrow=(--plugin "$libraries/faults_plugin.so" --kernels "fault.two_at_once,fault.last_of_many_rows"
     --conventions torch --no-charts --db n.db --processes 1 --repetitions 2)
 ends "narrow rows" 6 run --plan quick "${narrow[@]}" --shapes 4x64 --inputs spike --only accuracy
@@ -148,7 +149,7 @@ half "another build" 'No kernel is recommended, because speed was not measured' 
 check "another build is asked the same, other options are not" is "$(cat hashes)" "4 3"
 refused "a referee that is none" 2 "--conformance 'maybe': choose yes or no" run "${narrow[@]}" --conformance maybe
 
-# A CPU without AVX2: as the library sees one.
+# A CPU without AVX2, as the library detects it.
 if "$lnbench" list kernels | grep -q '^two_pass_f32_avx2 .* yes$'; then
     export LN_DISABLE_ISA=avx512,avx2
     accepted "no AVX2: list" 0 list kernels

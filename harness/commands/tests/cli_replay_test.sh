@@ -1,6 +1,6 @@
 #!/bin/bash
 # shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and libraries
-# replay: stored cases and failures again, bit for bit; files of finds and what is wrong with them.
+# replay: stored cases and failures again, bit for bit; files of finds and their errors.
 . "$(dirname "$0")/cli_common.sh" "$@"
 
 sabotage=$libraries/sabotage_plugin.so
@@ -12,7 +12,7 @@ check "its faults are named by case" has out '^  lnbench replay --case [0-9]+ --
 again=$(grep '^  lnbench replay' out | head -1)
 check "the command as it is printed, from another folder" bash -c "cd / && PATH=$binaries:\$PATH && $again"
 
-# case_of DATABASE CONDITION: the first judged case of the latest run that meets it.
+# case_of DATABASE CONDITION: prints the first judged case of the latest run that meets it.
 case_of() {
     "$binaries/run_sql" "$1" "SELECT min(case_id) FROM judged WHERE run = (SELECT max(id) FROM runs) AND $2" | tail -n 1
 }
@@ -34,8 +34,8 @@ for words in 'x --case 3' '--case 3 --failures' 'x --failures' 'x --run 1'; do
     refused "two of them: $words" 2 'choose one of --case, --failures and FILE' replay $words
 done
 
-# Conformance tests: the problems of then, by their bits or, where nothing came out, by their words. A
-# run that names a convention has others than one that names none, and another seed has others still.
+# Conformance tests: the same problems again, by their bits or, without output, by their verdicts. A run that names a
+# convention has other problems than one that names none, and another seed has others again.
 of_conformance() { # DATABASE RUN-ARGUMENT...
     run_it run --only accuracy --plan quick --db "$1" --no-charts --shapes 3x40 --inputs normal \
         --plugin "$sabotage" --kernels naive.eps_on_wrong_side,naive.crash,naive.random_bit "${@:2}"
@@ -62,7 +62,7 @@ for kernel in naive.eps_on_wrong_side naive.crash; do
     check "$kernel, another seed: other problems are not the same" has out ' 0 the same in bits'
 done
 
-# A failure that is no longer one does not reproduce: the stored verdict is changed.
+# A stored failure that now passes does not reproduce: the stored verdict is changed.
 cp r.db changed.db
 one="(SELECT min(case_id) FROM judged WHERE kernel = 'two_pass_f32_scalar')"
 "$binaries/run_sql" changed.db "UPDATE accuracies SET row_ulp_max = 12345.0 WHERE case_id = $one;
@@ -70,7 +70,7 @@ one="(SELECT min(case_id) FROM judged WHERE kernel = 'two_pass_f32_scalar')"
 accepted "another error" 1 replay --db changed.db --case "$(case_of changed.db "kernel = 'two_pass_f32_scalar'")"
 check "another error: said so" has out ' NO '
 
-# A user's rows that are gone or others.
+# A user's rows that are gone or changed.
 "$binaries/test_files" make own.npy '<f4' '(3, 8)' 1:1
 accepted "own rows" 0 run --only accuracy --conformance no --db own.db --no-charts --conventions torch \
     --inputs own.npy --kernels two_pass_f32_scalar
@@ -95,7 +95,7 @@ for name in two_pass_f64_scalar two_pass_bf16_scalar shifted_two_mean_fused_bf16
         check "$name, $input: the same bits" is "$(value 0.same_bits out)" true
     done
 done
-# A run that goes elsewhere takes its histograms along.
+# A run that is exported and imported keeps its histograms.
 accepted "export" 0 export --db t.db --format db --out t.run.db
 accepted "import" 0 import t.run.db --db there.db
 for db in t.db there.db; do
@@ -108,7 +108,7 @@ for format in json tsv; do
     check "export again: the same $format" cmp ours theirs
 done
 accepted "import: replays" 0 replay --db there.db
-# Packed by xz; cut short, and one that unpacks to more than its reader takes.
+# Exports compressed by xz: one is truncated, and one unpacks to more than its reader accepts.
 accepted "a packed export" 0 export --db t.db --format db --out t.run.db.xz
 check "a packed export: the same bytes" cmp <(xz -dc t.run.db.xz | sha256sum) <(sha256sum <t.run.db)
 accepted "a packed export: import" 0 import t.run.db.xz --db packed.db
@@ -122,7 +122,7 @@ accepted "bf16 with gamma in f32, hunted" 0 hunt --kernels shifted_two_mean_fuse
 check "bf16 with gamma in f32: said" has typed.txt '^param f32$'
 sed -i 's/shifted_two_mean_fused_bf16_param_f32_scalar/shifted_two_mean_fused_bf16_scalar/' typed.txt
 refused "gamma of another type" 4 'takes bf16 now; its parameters then were f32' replay typed.txt
-# A file of adversarial rows, of which the first is looked at.
+# A file of adversarial rows; the first one is tested.
 accepted "a hunt" 0 hunt --kernels two_pass_f32_scalar --hidden 40 --time 0.1 --out hunt.txt
 sed -n '/^find$/,/^end$/{p;/^end$/q}' hunt.txt >find.txt
 check "as a find: hex floats" has find.txt '^x (-?0x[0-9a-f.]+p[+-][0-9]+ ?)+$'
@@ -135,7 +135,7 @@ sed 's/^y_hash .*/y_hash 0000000000000001/' find.txt >other.txt
 accepted "other bits" 1 replay other.txt
 check "other bits: said so" has out ' NO '
 
-# wrong LABEL PATTERN SED: a file that sed spoils.
+# wrong LABEL PATTERN SED: a file that sed changes is refused.
 wrong() {
     sed "$3" find.txt >bad.txt
     refused "$1" 2 "$2" replay bad.txt
@@ -150,7 +150,7 @@ wrong "an unknown field" "bad.txt:2: 'colour' is no field" '2s/.*/colour red/'
 wrong "an unknown convention" 'bad.txt:3: .*torhc' '3s/.*/convention torhc/'
 wrong "no type" "bad.txt:4: dtype 'f8': f32, f64, bf16 or f16 was expected" '4s/.*/dtype f8/'
 wrong "a type behind its numbers" 'dtype: comes after the numbers' '$ s/^end/dtype f32\nend/'
-# Found by fuzzing: gamma had room for the first hidden size, and was written with the second.
+# Found by fuzzing: gamma was allocated for the first hidden size, and written with the second.
 for field in 'hidden 400' 'rows 9' 'convention torch'; do
     wrong "${field% *} between gamma and x" "${field% *}: comes after the numbers" \
         "$line s/.*/gamma 0x1p+0\n$field\ngamma 0x1p+0\n&/"

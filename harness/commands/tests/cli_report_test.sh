@@ -1,6 +1,6 @@
 #!/bin/bash
 # shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and libraries
-# report: which run, what it writes, and --verify, which must see errors that do not hold.
+# report: which run it shows, what it writes, and --verify, which must detect errors that do not hold.
 . "$(dirname "$0")/cli_common.sh" "$@"
 
 sql() { "$binaries/run_sql" "$1" "$2" >sql.out 2>&1 || echo "run_sql: $(cat sql.out)"; }
@@ -11,7 +11,7 @@ accepted "a run to report" 0 run --plan quick --only accuracy --kernels $kernels
 accepted "and another" 0 run --plan quick --only accuracy --kernels $kernels --shapes 4x96 \
     --conventions torch --inputs normal --db r.db --no-charts
 
-# Errors hold to the bit; one that was changed in its last place, or whose kernel is gone, does not.
+# Errors hold to the bit; an error with a changed last digit, or of a missing kernel, does not.
 accepted "verify" 0 report --verify --db r.db --run 1
 check "verify: all four hold" is "$(cat out)" "4 of 4 errors hold"
 run_it report --verify --db r.db --json
@@ -31,7 +31,7 @@ accepted "verify: a kernel that is gone" 0 report --verify --db gone.db --run 1
 check "verify: why it is gone" has out "^not derived: 2 errors: kernel gone_naive_f32_scalar is not here: if it came from a plugin"
 check "verify: a kernel that is gone: the last line" is "$(tail -n 1 out)" "2 of 4 errors hold; the others could not be derived here"
 
-# A plugin's errors are derived with it; those of adversarial rows on all of them.
+# A plugin's errors need the plugin; those of adversarial rows need all rows.
 accepted "a plugin's run" 0 run --plan quick --only accuracy --plugin "$libraries/example_plugin.so" \
     --kernels example --shapes 4x64 --conventions torch --inputs normal --db p.db --no-charts
 run_it report --verify --db p.db
@@ -52,7 +52,7 @@ check "verify adversarial rows: hold" is "$(tail -n 1 out)" "1 of 1 errors hold"
 unset LNBENCH_WORST
 refused "verify of nothing" 2 '--sample 0' report --verify --sample 0 --db r.db
 
-# Where speeds are uncertain, the page says so above its first chart, in the terminal's words.
+# If speeds are uncertain, the page says so above its first chart, in the terminal's words.
 accepted "a run with speed" 0 run --plan quick --only speed --kernels two_pass_f32_scalar \
     --shapes 64x256 --conventions torch --db s.db --no-charts
 sql s.db "UPDATE repetitions SET real_ns = real_ns * (1 + (process + repetition) % 3) WHERE case_id IN
@@ -64,7 +64,7 @@ check "noisy: above the first chart" has <(tr -d '\n' <noisy/index.html) 'Noisy:
 check "noisy: above the first chart, in Markdown" has <(tr -d '\n' <noisy/report.md) 'Noisy: 1 of 1 .*field.png'
 check "noisy: not below it" hasnt <(tr -d '\n' <noisy/report.md) 'field.png.*Noisy'
 
-# What is written, and what is said where something is not there.
+# The written files, and the messages about missing ones.
 ends "report" 0 report --db r.db --out page
 for file in index.html report.md error_kappa.svg error_kappa.png \
     error_kappa.pdf; do
@@ -75,13 +75,13 @@ check "report: no empty item, no heading in a list" hasnt page/report.md '^- *$'
 check "report: the figure's command" has page/report.md 'lnbench run --plan quick --only accuracy'
 check "report: the worst row's command" has page/report.md 'lnbench replay --case [0-9]+'
 
-# Programs of others: what the environment says is not theirs, what is absent is said, what fails is
-# an error that names the charts.
+# Other programs: they do not get the environment, a missing one is reported, and a failure is an error that names the
+# charts.
 real=$(command -v gnuplot) || real=/bin/false
-# faked PROGRAM BODY: the program is a script, the only one of its name on PATH.
+# faked PROGRAM BODY: makes a script the only program of this name on PATH.
 faked() { mkdir -p fake && printf '%s\n' "${3-#!/bin/sh}" "$2" >"fake/$1" && chmod +x "fake/$1"; }
-nap="sleep 9876.$$" # no other test's
-# drawn LABEL CODE PATTERN: a report with the faked programs; the line on standard error, "" for none.
+nap="sleep 9876.$$" # different from other tests
+# drawn LABEL CODE PATTERN: makes a report with the faked programs; checks the line on standard error, "" for none.
 drawn() {
     rm -rf drawn
     timeout 100 env PATH="$PWD/fake:$PATH" LNBENCH_CHILD_SECONDS=${seconds-60} "$lnbench" report --db r.db \
@@ -152,7 +152,7 @@ check "without gnuplot: no chart of before" is "$(find bare_page -name '*.svg' -
 check "no speed: said on the page" has page/index.html 'Not drawn: no speed was measured\.'
 check "no speed: no chart of it" test ! -e page/field.svg
 check "speed alone: no chart of errors" test ! -e noisy/error_kappa.svg
-for blocks in 1 18; do # a full disk, as the limit on a file's size shows it: a write that fails half way
+for blocks in 1 18; do # a full disk, simulated by a limit on the file size: a write fails half way
     (trap '' XFSZ && ulimit -f $blocks && PATH=$scratch/nowhere exec "$lnbench" report --db r.db --out full) >out 2>err
     code=$?
     check "full disk: exit code" is "$code" 7
@@ -164,7 +164,7 @@ check "into a file: nothing is shown first" lines out 0
 refused "into a file" 7 'cannot be made a directory|Not a directory' report --db r.db --out r.db/page
 refused "no such database" 7 'nowhere.db' report --db nowhere.db
 refused "no such run" 7 'run 99' report --db r.db --run 99
-# What the font of the charts lacks is drawn by whatever is installed, or all over the chart.
+# Characters that the charts' font lacks would be drawn in any other font, or as broken text.
 if fc-list 2>fonts.err | grep -q 'Liberation Sans'; then
     lacking() {
         cat "$(dirname "$0")"/../../../plots/*.gp "$(dirname "$0")"/../../../plots/*.sql | grep -oP '[^\x00-\x7f]' | sort -u |
@@ -178,7 +178,7 @@ else
     echo "not checked: letters of the charts (Liberation Sans is not installed)"
 fi
 
-# ---- report --verify of a file that was sent: what was changed in it is found, whoever made its hashes again.
+# ---- report --verify of a received file: changes are detected, even if their author computed the hashes again.
 mkdir verify && cd verify || exit 7
 tool=$(dirname "$(readlink -f -- "$0")")/../../../results/changed_bytes.py
 
@@ -190,7 +190,7 @@ accepted "packed" 0 export --format db --db r.db --out run.db.xz
 code=$?
 check "a page, by its command" is $code 0
 check "a page: all it says" is "$(cat out)" "4 of 4 errors hold"
-rm r.db # whoever has the file alone
+rm r.db # as for a user who has only the file
 accepted "a file" 0 report --verify run.db
 accepted "a packed file" 0 report --verify run.db.xz
 accepted "a page is read as a run" 0 import page/index.html --db again.db
@@ -200,7 +200,7 @@ accepted "a kernel whose zeros have signs" 0 run --plan quick --only accuracy --
     --inputs overflow --conventions zscore --db z.db --no-charts
 accepted "zeros" 0 report --verify --db z.db
 
-# Another machine's: what was timed was judged on rows that only timing makes again.
+# A run of another machine: its timed cases were judged on rows that only timing generates again.
 accepted "a timed run" 0 run --plan quick --kernels two_pass_f32_scalar --shapes 64x256 --conventions torch \
     --inputs normal,offset --db t.db --no-charts --conformance no
 "$binaries/run_sql" t.db "UPDATE facts SET value = 'Another' WHERE name = 'cpu_model'" >/dev/null
@@ -208,7 +208,7 @@ accepted "its page" 0 report --db t.db --out other --allow-missing
 accepted "another CPU" 0 report --verify other/index.html
 check "another CPU: the last line" has out '^([0-9]+) of \1 errors hold$'
 
-# A sample is another each time, of different errors.
+# Samples differ from call to call.
 for _ in 1 2 3 4 5 6 7 8; do
     run_it report --verify --sample 1 --db forged.db
     grep -o '^case [0-9]*' out
@@ -217,11 +217,11 @@ check "a sample is drawn anew" test "$(sort -u drawn | wc -l)" -gt 1
 run_it report --verify --sample 3 --db forged.db
 check "a sample has no error twice" is "$(grep -o '^case [0-9]*' out | sort -u | wc -l)" 3
 
-# One byte anywhere.
+# One changed byte anywhere.
 for file in page/index.html run.db run.db.xz; do
     check "one byte of $file" python3 "$tool" "$lnbench" $file "${LNBENCH_CHANGES:-40}" "$((RANDOM))"
 done
-# A figure, and every hash again.
+# A changed figure, with all hashes computed again.
 for file in page/index.html run.db; do
     python3 "$tool" --forge $file forged.${file##*.} run 'UPDATE accuracies SET row_ulp_max = row_ulp_max + 1 WHERE case_id = 1'
     run_it report --verify forged.${file##*.}

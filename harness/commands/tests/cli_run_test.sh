@@ -1,6 +1,6 @@
 #!/bin/bash
 # shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and libraries
-# run: words that are wrong, sizes, files of the user, what is the same each time.
+# run: invalid words, sizes, files of the user, and reproducibility.
 . "$(dirname "$0")/cli_common.sh" "$@"
 
 bad() { # LABEL PATTERN ARGUMENT...
@@ -62,8 +62,8 @@ accepted "a user's file and its shape" 0 run --db own.db "${small[@]}" --only ac
     --inputs x.npy,ramp --shapes 4x6
 
 mkdir dry
-# Each kernel that runs here, in each placement: none may leave the upper halves of vector registers
-# in use, which makes what comes after it slow.
+# No kernel that runs here, in any placement, leaves the upper halves of vector registers in use, which slows down
+# later code.
 accepted "all kernels" 0 run --db all.db --kernels '*' --dtypes f32,f64,bf16,f16 --only accuracy --conformance no --inputs normal \
     --shapes 18x768 --conventions torch --no-charts --all
 check "no kernel is a speed trap" test "$(grep -c "speed trap" out)" = 0
@@ -86,7 +86,7 @@ accepted "cold cache" 0 run --db one.db "${small[@]}" --only speed --cache cold,
     --processes 1 --repetitions 1
 check "cold cache: table" has out ' L1 16 cold '
 check "hot cache: table" has out ' L1 16 '
-# Another operation, from the plan to the kernel to take, and both in a run: never in one ranking.
+# Another operation, from the plan to the recommended kernel, and both in one run: never in one ranking.
 both=(run --operation all --kernels "rms_f32_scalar,two_pass_f32_scalar" --shapes 4x64 --inputs normal --processes 2 --repetitions 1)
 accepted "both" 0 "${both[@]}" --db both.db --out both --plan quick
 check "both: two tables" is "$(grep -E '^(LayerNorm|RMSNorm) f32|^(fastest|recommended) ' out | sed 's/recommended/fastest/; s/ .*//' | tr '\n' ' ')" \
@@ -123,7 +123,7 @@ refused "a field that it has not, by --operation" 2 'expected eps, weight, cast,
 refused "a key twice" 2 "w,weight=none': repeated key 'weight'" run --conventions operation=rmsnorm,weight=w,weight=none
 refused "a list by --operation" 2 'no kernel matches' run --operation rmsnorm --conventions weight=w,cast=yes --kernels nosuch
 check "both: no chart of means" hasnt both/rmsnorm/report.md 'mean is far from zero'
-# Counted by a CPU that always counts 3000 cycles and 5000 instructions (fake_counters.c).
+# Counts of a CPU that always counts 3000 cycles and 5000 instructions (fake_counters.c).
 export FAKE_COUNTERS=yes LD_PRELOAD=$libraries/libfake_counters.so
 accepted "counted" 0 run --db counted.db "${small[@]}" --only speed --shapes 4x16 --processes 1 --repetitions 2
 FAKE_COUNTERS=refuse run_it doctor --facts
@@ -145,7 +145,7 @@ check "in place: every kernel, and copies of its own" is "$(cut -f1-9 place.tsv 
 ends "--max-row-ulp 0" 5 run --db limit.db "${small[@]}" --only accuracy --inputs normal --shapes 4x64 --max-row-ulp 0
 check "--max-row-ulp 0: verdict" has out '✗ two_pass_f32_scalar: inaccurate on normal, torch; fails on 1 of 1 case$'
 
-# What was asked for is done, declined or lost: in one line, and an exit code.
+# Each requested case is done, unsupported or missing: one line and an exit code say so.
 sql() { "$binaries/run_sql" lost.db "$1" >sql.out 2>&1; }
 lost=(--db lost.db --no-charts --kernels 'two_pass_f32_scalar,two_pass_f32_avx2' --conventions torch --shapes 4x16
     --inputs 'normal,ramp,nan' --only accuracy)
@@ -178,7 +178,7 @@ LN_DISABLE_ISA=avx512,avx2 run_it run "${lost[@]}" --resume
 check "tried again: exit code" is "$code" 0
 check "tried again: nothing is lost" has out '^requested 6, judged 3, unsupported 3, missing 0$'
 check "tried again: the same run" is "$(sql 'SELECT count(*) FROM runs'; cat sql.out)" 1
-# A system without threads: what needs them is lost, and no kernel's fault.
+# On a system without threads, cases that need them are missing, and no kernel is at fault.
 threads=(--db threads.db --no-charts --plugin "$libraries/example_plugin.so" --kernels example --only accuracy
     --plan quick --conventions torch --shapes 4x16 --inputs normal)
 LD_PRELOAD=$libraries/libfake_counters.so FAKE_THREADS=none run_it run "${threads[@]}"
@@ -190,11 +190,11 @@ check "no threads, allowed: exit code" is "$code" 0
 accepted "threads again" 0 run "${threads[@]}" --resume
 check "threads again: nothing is lost" has out '^requested [0-9]+, judged [0-9]+, missing 0$'
 
-# The same seed makes the same bits; another one does not.
+# A seed always gives the same bits; another one does not.
 accurate=(--plan quick --only accuracy --kernels 'naive_f32_scalar,two_pass_*' --no-charts)
 accepted "determinism: run" 0 run --db same.db "${accurate[@]}" --seed 7
 accepted "determinism: export" 0 export --db same.db --format tsv --out same.tsv
-# Cases are judged on all processors, and stored as on one: again, on one.
+# Cases are judged on all processors, and stored as on one: run again, on one.
 alone=(timeout 120)
 if command -v taskset >/dev/null && [ "$(nproc)" -gt 1 ]; then
     alone+=(taskset -c "$(taskset -cp $$ | sed 's/.*[:,-] *//')")
@@ -210,7 +210,7 @@ accepted "another seed: run" 0 run --db other.db "${accurate[@]}" --seed 8
 accepted "another seed: export" 0 export --db other.db --format tsv --out other.tsv
 check "another seed: other figures" test "$(cmp -s same.tsv other.tsv; echo $?)" -eq 1
 
-# Charts and page; without gnuplot the table, the run and the page all the same.
+# Charts and page; without gnuplot the table, the run and the page are still made.
 accepted "charts" 0 run --db chart.db --out chart/deep --kernels 'two_pass_f32_scalar' \
     --conventions torch --shapes 4x64 --inputs normal --processes 1 --repetitions 2
 check "charts: stored" has out '^stored  run 1 in chart.db$'
@@ -230,8 +230,8 @@ check "no gnuplot: the table" has out '^(fastest|recommended|textbook) +two_pass
 check "no gnuplot: stored" has out '^stored  run 1 in plain.db$'
 check "no gnuplot: the page" test -s plain/index.html
 
-# What a kernel's accuracy asks of the system: tensors move by no call, a case is one transaction, and what
-# both processes have in use, 30 MiB, is given to them once, in pages of 4 KiB.
+# The system resources for judging a kernel: tensors are not moved by system calls, a case is one transaction, and the
+# 30 MiB that both processes use are allocated once, in pages of 4 KiB.
 moved() { awk '/^sysc[rw]:/ {sum += $2} END {print sum}' "/proc/$$/io"; } # by children that ended
 faults() { cut -d ' ' -f 11 "/proc/$$/stat"; }
 moved_before=$(moved) faults_before=$(faults)
@@ -241,20 +241,19 @@ moved=$(($(moved) - moved_before)) faults=$(($(faults) - faults_before))
 check "cheap: $moved reads and writes" test "$moved" -le $((26 * 60))
 check "cheap: $faults page faults" test "$faults" -le $((30 * 256))
 
-# How the right answers came about: rows of ties are decided by exact comparison, all of them.
+# How the reference values were certified: all rows of ties are decided by exact comparison.
 accepted "certified" 0 run --all --only accuracy --kernels two_pass_f32_scalar --inputs ties --shapes 2x64 \
     --conventions eps=0,affine=vector --no-charts --db certified.db
 check "certified: by what" has out '^certified  [0-9]+ elements: .*[0-9]+ by exact comparison'
 
-# ---- Long rows about a pivot keep what `fast` promises where no peer was judged, a row ULP of 16
-# (tools/class.sql), on the families whose roundings go one way: one large element among the first or
-# anywhere, many zeros, few different values.
+# ---- Long rows about a pivot keep the promise of `fast` without peers, a row ULP of 16 (tools/class.sql), on the
+# families whose roundings go one way: one large element among the first or anywhere, many zeros, few different values.
 accepted "shifted on long rows" 0 run --only accuracy --conventions torch --kernels 'shifted_two_mean_fused_f32_*' \
     --inputs bad-pivot,sparse,quantised,massive-activations --shapes 18x2048,18x4096,18x12288 \
     --max-row-ulp 16 --db long.db --no-charts
 
 # ---- run --threads: one call over several threads, kernels whose bits depend on the thread, plugins with
-# threads of their own, and what cannot be asked for.
+# threads of their own, and invalid requests.
 cpus=$(nproc)
 refused "more threads than CPUs" 7 "threads 5000: this process may run on $cpus CPU" \
     run --db bad.db --threads 5000
@@ -264,7 +263,7 @@ if [ "$cpus" -lt 2 ]; then
     finish
 fi
 
-# verdict_of KERNEL THREADS: of the stored case.
+# verdict_of KERNEL THREADS: prints the verdict of the stored case.
 verdict_of() {
     python3 -c "
 import json, sys
@@ -297,10 +296,10 @@ for threads in 1 2; do
     check "bits as on one thread with $threads" \
         is "$(verdict_of reproducible_two_mean_f32_scalar $threads)" "pass"
 done
-# Split over the pool: half of its rows are done by the second thread, and compared.
+# Split over the pool: the second thread computes half of the rows, and they are compared.
 check "a wrong second thread, alone" is "$(verdict_of old.first_thread_only 1)" "pass no bound"
 check "a wrong second thread is seen" is "$(verdict_of old.first_thread_only 2)" "fail inaccurate"
-# Its own threads: called whole, on the first.
+# A kernel with its own threads is called once for all rows, on the first thread.
 check "threads of its own" is "$(verdict_of own.first_thread_only 2)" "pass no bound"
 check "threads of its own are timed" timed own.first_thread_only 2
 check "one thread at most, alone" is "$(verdict_of one.first_thread_only 1)" "pass no bound"

@@ -1,14 +1,13 @@
 #!/bin/bash
 # shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and libraries
-# Databases that are damaged, out of reach, or on a disk that is full. (What else is refused:
-# store_failure_test.c.)
+# Databases that are damaged, inaccessible, or on a full disk. (store_failure_test.c tests other refusals.)
 . "$(dirname "$0")/cli_common.sh" "$@"
 
 small=(--kernels two_pass_f32_scalar --only accuracy --shapes 2x8 --conventions torch
     --inputs normal --no-charts)
 accepted "a good run" 0 run --db good.db "${small[@]}"
 
-# unusable LABEL PATTERN FILE: for every command that opens a store; it stays as it was.
+# unusable LABEL PATTERN FILE: every command that opens a store refuses it, and leaves it unchanged.
 unusable() {
     local label=$1 pattern=$2 file=$3 command
     [ -f "$file" ] && cp "$file" before
@@ -37,7 +36,7 @@ cp good.db hurt.db
 for page in 2 4 6 8; do
     head -c 64 /dev/zero | tr '\0' X | dd of=hurt.db bs=4096 seek=$page conv=notrunc status=none
 done
-# Opening a store does not read it: who reads the damaged part says so, and doctor reads all of it.
+# Opening a store does not read it: a command that reads the damaged part reports it, and doctor reads all of it.
 for command in "doctor --store" "doctor --remove 1" "report --no-charts" "export"; do
     # shellcheck disable=SC2086
     refused "a damaged database: $command" 7 'hurt.db: the database is damaged' $command --db hurt.db
@@ -102,8 +101,8 @@ if [ -c /dev/full ]; then
     check "standard output full: complete" has out ' complete +no +1 '
 fi
 
-# A disk that fills up: files may grow to 2000 KiB (the worker's memory file needs 1600) and no
-# further. What was measured is kept, and with more room the run goes on.
+# A disk that fills up: files may grow to 2000 KiB (the worker's memory file needs 1600). Stored results are kept, and
+# with more space the run continues.
 growing=(--db full.db --kernels "naive_f32_scalar,two_pass_f32_scalar,welford_f32_scalar,shifted_two_mean_fused_f32_scalar" --only accuracy --shapes 4x16 --no-charts)
 (
     trap '' XFSZ
@@ -124,7 +123,7 @@ check "full disk: still one run" is "$(value '' out)" 1
 check "full disk: complete" is "$(value 0.state out)" complete
 check "full disk: more than was kept" test "$(value 0.cases out)" -gt "$kept"
 
-# An import has no --resume: it is repeated.
+# An import cannot be resumed: it is repeated.
 accepted "full disk: an export" 0 export --db full.db --format db --out all.run.db
 (
     trap '' XFSZ
@@ -147,7 +146,7 @@ accepted "the same into a store that there is: kept" 0 list runs --db many.db
 mkfifo loose.db-journal
 refused "a pipe beside a store" 7 'loose.db-journal: not a regular file' list runs --db loose.db
 (
-    ulimit -f 20 # a reader makes SQLite's -shm file
+    ulimit -f 20 # SQLite creates a -shm file even for a reader
     exec "$lnbench" list runs --db full.db >out 2>err
 )
 check "no room beside it: exit code" is "$?" 7

@@ -1,7 +1,7 @@
 #!/bin/bash
 # shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and libraries
 # A column, an export format and a subcommand are added in as many places as docs/architecture.md says. Each patch
-# in toys/ adds one of them; its hunks are the places. A program of the test's own (lnbench_toys) shows what was added.
+# in toys/ adds one of them; its hunks are the places. The test's own program (lnbench_toys) shows the additions.
 #     cli_toys_test.sh BINARIES LIBRARIES SOURCE BUILD
 source=${3:?} build=${4:?}
 . "$(dirname "$0")/cli_common.sh" "$@"
@@ -15,7 +15,7 @@ check "a column: its line, and the value of a row" is "$(places column)" 2
 check "an export format: its name, and its function" is "$(places format)" 2
 check "a subcommand: its file, and its name" is "$(places command)" 2
 
-# lnbench_toys compiles what the patches change, and takes the rest from the libraries of the build.
+# lnbench_toys compiles the patched files, and links the rest from the libraries of the build.
 rm -rf "$tree"
 cd "$source" || exit 1
 mkdir -p "$tree"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and libraries
-# Help, subcommands, options and words that do not exist.
+# Help, subcommands, options and invalid words.
 . "$(dirname "$0")/cli_common.sh" "$@"
 
 run_it
@@ -18,7 +18,7 @@ done
 accepted "--version" 0 --version
 check "--version prints one" has out '^lnbench [0-9]+\.[0-9]+\.[0-9]+$'
 
-# Each option that --help names is one that the subcommand takes, and the other way round.
+# The options in --help are exactly those that the subcommand accepts.
 documented() { sed -n 's/^  \(--[a-z-]*\).*/\1/p' out | sort | tr '\n' ' '; }
 options_of() {
     local subcommand=$1 listed
@@ -71,7 +71,7 @@ refused "a subcommand far from all" 2 "no subcommand 'zzzzzzzz': see" zzzzzzzz
 refused "an option where a subcommand stands" 2 "no option '--versio'" --versio
 check "fifteen subcommands at most" test "$("$lnbench" --help | grep -c '^  [a-z]')" -le 15
 refused "an option with a slip" 2 '--kernal \(did you mean .kernels.\?\)' run --kernal x
-# One spelling everywhere, the plural; the singular is accepted.
+# Options are plural everywhere; the singular is accepted.
 for words in 'run --kernel x' 'choose --shape 1x8 --dtype x' 'eval --input normal --kernel x' \
     'run --convention x' 'duet --thread x' 'hunt --kernel x --convention y'; do
     # shellcheck disable=SC2086 # several words
@@ -107,7 +107,7 @@ for bad in nan -1 inf x ''; do
 done
 accepted "--help wins over what is wrong behind it" 0 run --help --zzz
 
-# Standard output that can't be written to is an error; a reader that goes away is told nothing.
+# Standard output that cannot be written is an error; a closed pipe is not reported.
 if [ -c /dev/full ]; then
     for arguments in --help 'run --help' 'list kernels' 'list kernels --json' doctor 'doctor --json' \
         'run --dry-run' 'run --dry-run --json'; do

@@ -1,5 +1,5 @@
-/* Preloaded: perf_event_open(2) of a CPU on which from one reading to the next 3000 cycles and 5000
- * instructions were counted, half of the time. With FAKE_COUNTERS=refuse it is not allowed. With FAKE_THREADS the system has no
+/* A preloaded library that simulates perf_event_open(2): the CPU counts 3000 cycles and 5000 instructions between two
+ * readings, half of the time. With FAKE_COUNTERS=refuse, counting is not allowed. With FAKE_THREADS, the system has no
  * more threads. */
 #include <dlfcn.h>
 #include <errno.h>
@@ -39,7 +39,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
     return getenv("FAKE_THREADS") ? EAGAIN : real(thread, attributes, body, context);
 }
 
-/* Which arguments there are only the system knows, so that all are handed on. */
+/* Only the system knows the number of arguments, so all are passed on. */
 __attribute__((no_sanitize("address"))) long syscall(long number, ...)
 {
     long a[ARGUMENTS];

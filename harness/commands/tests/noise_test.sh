@@ -1,6 +1,6 @@
 #!/bin/sh
-# lnbench doctor --noise from outside: what it stores, what it leaves behind, errors. Of the figures only
-# their kind is checked. usage: noise_test.sh BUILD_DIRECTORY
+# lnbench doctor --noise from the command line: what it stores, what it leaves, errors. Only the kind of the figures is
+# checked. usage: noise_test.sh BUILD_DIRECTORY
 # shellcheck disable=SC2034,SC2154 # expect.sh sets build, scratch and tests
 . "$(dirname "$0")/../../tests/expect.sh"
 mkdir tmp

@@ -1,12 +1,12 @@
 #!/bin/bash
-# What the accuracy classes promise, held against the peers: on every family of inputs each kernel
-# that ln_layernorm() takes as `accurate` is at least as right as every peer, by the largest error
-# over all hidden sizes, and each that it takes as `fast` for rows of a size within 8 times of the
-# best peer there (of 1/2 row ULP at least). Prints a line a family, with the largest row ULP over
-# the hidden sizes, then what breaks the promise; exit 1 if anything does, 77 without peers.
+# Compares the promises of the accuracy classes with the peers: on every input family each kernel that ln_layernorm()
+# uses as `accurate` is at least as accurate as every peer, by the largest error over all hidden sizes, and each that
+# it uses as `fast` for rows of a size is within 8 times of the best peer there (of 1/2 row ULP at least). Prints one
+# line per family, with the largest row ULP over the hidden sizes, then the broken promises; exits with 1 if there
+# are any, with 77 without peers.
 #     peers_classes.sh BINARIES DISPATCH_TABLE [RUN-OPTION...]
-# It takes about half a minute; the families `huge` and `overflow`, where squares overflow, and the
-# rows that hunts found (`worst`) are left out for `fast`, as in the class (docs/lab/dispatch.md).
+# It takes about half a minute; the families `huge` and `overflow`, where squares overflow, and adversarial
+# rows (`worst`) are left out for `fast`, as in the class (docs/lab/dispatch.md).
 set -u
 binaries=${1:?usage: $0 BINARIES DISPATCH_TABLE [RUN-OPTION...]}
 table=${2:?usage: $0 BINARIES DISPATCH_TABLE [RUN-OPTION...]}
@@ -14,8 +14,8 @@ shift 2
 scratch=$(mktemp -d) || exit 7
 trap 'rm -rf "$scratch"' EXIT
 
-# of_class CLASS: the f32 kernels of the table that this CPU runs, with commas between; and into
-# ranges.CLASS, for which hidden sizes each may be taken, whatever the ISA.
+# of_class CLASS: prints the f32 kernels of the table that this CPU runs, separated by commas; writes to ranges.CLASS
+# the hidden sizes for which each may be used, on any ISA.
 of_class() {
     sed -n 's/^ *row('"$1"', f32, f32, [a-z0-9]*, \([a-z_]*\), "\([a-z0-9_]*\)").*/\1 \2/p' "$table" | awk '
         $2 !~ /^rms_/ { print $2, $1 ~ /^long/ ? 4096 : 1, $1 ~ /^narrow/ ? 128 : 1e18 }' >"$scratch/ranges.$1"

@@ -1,11 +1,11 @@
-/* run_sql DATABASE SQL runs the SQL and prints the first column of its result. Shell tests damage databases with it, or
- * look behind the store. Where the SQL changes measurements, everything that is derived from them is derived again. */
+/* run_sql DATABASE SQL runs the SQL and prints the first column of its result. Shell tests use it to damage databases,
+ * or to look into a store. If the SQL changes measurements, all derived data are computed again. */
 #include "store/internal.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* SQLite asks it about each table that a statement writes. */
+/* Notes whether a statement writes a table of measurements; SQLite calls it for each table. */
 static int note_change(void *changed, int action, const char *table, const char *column,
                        const char *database, const char *trigger)
 {
@@ -77,7 +77,7 @@ int main(int argc, char **argv)
                      NULL, NULL);
     sqlite3_free(message);
     sqlite3_close(database);
-    /* A database that the SQL broke on purpose is left as it is. */
+    /* A database that the SQL damaged on purpose stays so. */
     die_catcher broken = {0};
     die_caught_by = &broken;
     if (fine && changed && setjmp(broken.place) == 0)

@@ -1,13 +1,13 @@
-/* The rank test, the two-sample bootstrap and the change points are compared with published tables
- * and series, and with data that were made so that the answer is known. */
+/* Compares the rank test, the two-sample bootstrap and the change points with published tables and series, and with
+ * data that were made to have a known answer. */
 #include "draws.h"
 #include "store/statistics.h"
 #include "test.h"
 #include <math.h>
 #include <stdio.h>
 
-/* The critical values that textbooks print (Siegel 1956, table K; Zar, "Biostatistical Analysis",
- * table B.11): the largest U that is significant, two-sided. */
+/* The critical values of textbooks (Siegel 1956, table K; Zar, "Biostatistical Analysis", table B.11): the largest U
+ * that is significant, two-sided. */
 TEST(test_critical_values)
 {
     static const struct {
@@ -67,10 +67,9 @@ static void fill(double *values, size_t *start, double shift, random_stream *str
     }
 }
 
-/* How often the interval of a difference misses the truth, where the processes' spread is three
- * times that of rounds: an interval over pooled rounds would miss four times in ten. A median of
- * ten processes covers 95 % to within its steps: 500 trials with more than 45 misses come by chance
- * with a probability below 1e-4 if the rate is 5 %. */
+/* Counts how often the interval of a difference misses the truth, if the processes' spread is three times that of
+ * rounds: an interval over pooled rounds would miss four times in ten. A median of ten processes covers 95 % to within
+ * its steps: 500 trials with more than 45 misses have a probability below 1e-4 if the rate is 5 %. */
 TEST(test_difference_coverage)
 {
     double values[2][PROCESSES * ROUNDS], width = 0;
@@ -118,8 +117,8 @@ static size_t changes(const double *values, size_t count, size_t least, size_t *
     return found;
 }
 
-/* The annual flow of the Nile at Aswan, 1871 to 1970 (Cobb, "The problem of the Nile", Biometrika
- * 65, 1978): its one change lies between 1898 and 1899, in all the literature. */
+/* The annual flow of the Nile at Aswan, 1871 to 1970 (Cobb, "The problem of the Nile", Biometrika 65, 1978): in all
+ * publications its one change is between 1898 and 1899. */
 TEST(test_nile)
 {
     static const double nile[100] = {
@@ -139,8 +138,8 @@ TEST(test_nile)
     assert_int_equal(1871 + places[0], 1899);
 }
 
-/* Matteson and James, section 4: normal values with a change of the mean, or of the spread alone,
- * which no test of means can see. */
+/* Matteson and James, section 4: normal values with a change of the mean, or of the spread only, which no test of means
+ * can detect. */
 TEST(test_known_changes)
 {
     double values[240];
@@ -157,8 +156,8 @@ TEST(test_known_changes)
     assert_in_range(places[0], 110, 130);
 }
 
-/* A bump that goes away again: against all that follows it the four values hardly show, so that the
- * far end of what they are compared with must be searched as well. */
+/* A temporary bump: compared with all later values its four values are hardly visible, so the end of the comparison
+ * must be searched too. */
 TEST(test_short_bump)
 {
     double values[36] = {0};
@@ -170,8 +169,8 @@ TEST(test_short_bump)
     assert_int_equal(places[1], 20);
 }
 
-/* The order that was seen counts as one of them (Phipson and Smyth): 18 others can make p no
- * smaller than 1/19, above 5 %, and 19 just 1/20, whatever the series. */
+/* The observed order counts as one of them (Phipson and Smyth): with 18 others p is at least 1/19, above 5 %, and with
+ * 19 at least 1/20, whatever the series. */
 TEST(test_fewest_orders)
 {
     double step[20];
@@ -188,9 +187,9 @@ TEST(test_fewest_orders)
     assert_int_equal(places[0], 10);
 }
 
-/* 2 of the 70 orders of four ones and four nines part them, and with 19 orders a single one that
- * does speaks against the change: it is found in (34/35)^19 = 57.65 % of all draws. One order more
- * or less would be 680 of the 40000 off, which is 6.9 standard deviations. */
+/* 2 of the 70 orders of four ones and four nines separate them, and with 19 orders a single one of these makes the
+ * change insignificant: it is found in (34/35)^19 = 57.65 % of all draws. One order more or less would change the count
+ * by 680 of 40000, which is 6.9 standard deviations. */
 TEST(test_every_order_counts)
 {
     enum { DRAWS = 40000 };
@@ -207,7 +206,7 @@ TEST(test_every_order_counts)
     assert_true(fabs(deviations) < 3.4);
 }
 
-/* What CI's history looks like: 2 % slower for good, in noise of 0.5 % with a wild run in ten. */
+/* A typical history of CI: 2 % slower for good, in noise of 0.5 % with an outlier in every tenth run. */
 TEST(test_history)
 {
     double values[40];
@@ -219,8 +218,7 @@ TEST(test_history)
     assert_in_range(places[0], 24, 26);
 }
 
-/* Series without a change: at 5 % more than 19 of 150 come by chance with a probability below
- * 1e-4. */
+/* Series without a change: at a rate of 5 %, more than 19 of 150 have a probability below 1e-4. */
 TEST(test_false_changes)
 {
     double values[30];
@@ -243,7 +241,7 @@ TEST(test_few_values)
     assert_int_equal(changes(step, 0, 4, places), 0);
     assert_int_equal(changes(step, 7, 4, places), 0);
     assert_int_equal(changes(flat, 20, 4, places), 0);
-    /* 2 of the 70 orders of eight values cut them so: 3 %. */
+    /* 2 of the 70 orders of eight values separate them like this: 3 %. */
     assert_int_equal(changes(step, 8, 4, places), 1);
     assert_int_equal(places[0], 4);
     static double many[CHANGE_MOST_VALUES + 1];

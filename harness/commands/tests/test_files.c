@@ -1,12 +1,12 @@
 /* Makes and reads the files of the shell tests, without the harness's own reader.
  *
  *     test_files make FILE DESCR SHAPE VALUE...    test_files make x.npy '<f4' '(2, 3)' 1 2 3 4 5 6
- *     test_files make FILE DESCR SHAPE FROM:STEP   as many as the shape asks for
+ *     test_files make FILE DESCR SHAPE FROM:STEP   as many values as the shape has
  *     test_files print FILE FORMAT                 descr, shape, then each element in printf's FORMAT
- *     test_files json KIND FILE                    whether FILE is strict JSON with the keys of its kind
- *     test_files get PATH FILE                     what stands at a path such as 0.metrics.ulp_max
+ *     test_files json KIND FILE                    checks that FILE is strict JSON with the keys of its kind
+ *     test_files get PATH FILE                     prints the value at a path such as 0.metrics.ulp_max
  *
- * Of <f2, <u2 and |V2 the values are the bits, as whole numbers. */
+ * The values of <f2, <u2 and |V2 are their bits, as integers. */
 #include <err.h>
 #include <jansson.h>
 #include <stdbool.h>
@@ -19,7 +19,7 @@
 
 enum { HEADER = 118 }; /* with the 10 bytes before it, 128 */
 
-/* Bytes of an element, and the element from a value or to one. */
+/* Converts a value to an element, or back; returns the bytes of an element. */
 static size_t convert(const char *descr, bool back, void *element, double *value)
 {
     float single = 0;
@@ -82,7 +82,7 @@ static void print(FILE *file, const char *format)
     printf("%.3s %.*s\n", descr, (int)strcspn(shape, ")") + 1, shape);
     for (double value; fread(element, size, 1, file) == 1;) {
         convert(descr, true, element, &value);
-        /* The format is the test's own. */
+        /* The format is given by the test. */
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
         printf(format, value);
         printf("\n");
@@ -91,7 +91,7 @@ static void print(FILE *file, const char *format)
 
 /* ---- JSON ---- */
 
-/* What depends on the machine: every key, of its type. All other JSON is as golden.tsv says. */
+/* Checks JSON that depends on the machine: every key and its type. golden.tsv checks all other JSON. */
 static void check(char *kind, json_t *whole)
 {
     json_error_t why;
@@ -122,7 +122,7 @@ static void check(char *kind, json_t *whole)
     }
 }
 
-/* Arrays and objects as their size. */
+/* Prints a value; arrays and objects as their size. */
 static void get(char *path, json_t *value)
 {
     for (char *part = strtok(path, "."); part; part = strtok(NULL, "."))
