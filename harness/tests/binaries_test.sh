@@ -1,7 +1,7 @@
 #!/bin/bash
-# What is installed is hardened: each ELF file is position independent, its relocations are read-only
-# from the start, no stack is executable; what handles strangers' bytes checks its stack and its
-# copies, and indirect jumps have their landing places.
+# Installed files are hardened: each ELF file is position independent, its relocations are read-only from the start, and
+# no stack is executable; programs that handle strangers' bytes check their stack and their copies, and indirect jumps
+# have landing places.
 #     binaries_test.sh BINARIES LIBRARIES
 set -u
 binaries=$1 libraries=$2 wrong=0

@@ -1,4 +1,4 @@
-/* Blocks of a test: from its arrays (NULL where there is none), and of an input. */
+/* Makes blocks for a test: from its arrays (NULL: none), and from an input. */
 #ifndef LNBENCH_TESTS_BLOCK_H
 #define LNBENCH_TESTS_BLOCK_H
 

@@ -1,4 +1,4 @@
-/* Numbers drawn for tests of statistics. */
+/* Random numbers for tests of statistics. */
 #ifndef LNBENCH_DRAWS_H
 #define LNBENCH_DRAWS_H
 
@@ -10,7 +10,7 @@ static inline double uniform(random_stream *stream)
     return ((double)(random_stream_bits(stream) >> 11) + 0.5) * 0x1p-53;
 }
 
-/* Box and Muller, 1958. */
+/* Returns a normally distributed number (Box and Muller, 1958). */
 static inline double normal(random_stream *stream)
 {
     double u = uniform(stream), v = uniform(stream);

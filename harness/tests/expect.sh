@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2034,SC2154
-# Sourced by tests that run lnbench from outside, sh TEST.sh BUILD_DIRECTORY: they work in a directory
-# of their own, and count what is not as expected.
+# Sourced by tests that run lnbench from the command line, sh TEST.sh BUILD_DIRECTORY: they work in a directory
+# of their own, and count failures.
 set -u
 build=$1
 tests=$(cd "$(dirname "$0")" && pwd)
@@ -16,8 +16,8 @@ failed() {
     failures=$((failures + 1))
 }
 
-# expect CODE TEXT ARGUMENTS...: the exit code of lnbench (of its ${subcommand}, if that is set), and a
-# text (basic regular expression) in the output.
+# expect CODE TEXT ARGUMENTS...: checks the exit code of lnbench (of its ${subcommand}, if that is set), and that its
+# output matches TEXT (basic regular expression).
 expect() {
     wanted=$1
     text=$2
@@ -28,7 +28,7 @@ expect() {
     failed "lnbench ${subcommand-} $*: expected $wanted with '$text'"
 }
 
-# prints TEXT WHAT: the output of the last one has this text too.
+# prints TEXT WHAT: the output of the last command also matches TEXT.
 prints() {
     grep -q -e "$1" output || failed "$2"
 }

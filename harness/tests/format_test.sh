@@ -1,5 +1,5 @@
 #!/bin/sh
-# Every C and C++ file is as .clang-format says, and none is longer than 1,500 lines.
+# Every C and C++ file has the format of .clang-format and at most 1,500 lines.
 # usage: format_test.sh SOURCE_ROOT; exit code 77: skipped, clang-format 14 is missing
 set -u
 cd "$1" || exit 1
@@ -11,7 +11,7 @@ if [ -n "$long" ]; then
     echo "$long"
     exit 1
 fi
-# The dispatch tables say "clang-format off": nothing of them is looked at, which takes half a minute each.
+# The dispatch tables say "clang-format off"; skip them, since each would take half a minute.
 files=$(echo "$files" | grep -vxE 'kernels/dispatch/(dispatch|rms)_table\.h')
 # Other versions format a little differently.
 for program in clang-format-14 clang-format; do

@@ -6,7 +6,7 @@
 #include "store/store.h"
 #include <string.h>
 
-/* Every real and every count another value; no histogram. */
+/* Returns metrics whose reals and counts all differ, without a histogram. */
 static inline ln_metrics numbered_metrics(double step, uint64_t first)
 {
     ln_metrics metrics = {0};
@@ -19,7 +19,7 @@ static inline ln_metrics numbered_metrics(double step, uint64_t first)
     return metrics;
 }
 
-/* Stores one. metrics NULL: it has none. */
+/* Stores the judgement of a case. metrics: NULL if it has none. */
 static inline void put_accuracy(result_store *store, int64_t run, const case_key *key,
                                 const case_verdict *verdict, const ln_metrics *metrics,
                                 double bound_row_ulp)

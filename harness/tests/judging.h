@@ -1,4 +1,4 @@
-/* A worker and a judge of its kernels, for all tests of a file. */
+/* A worker and a judge of its kernels, which all tests of a file share. */
 #ifndef LNBENCH_TESTS_JUDGING_H
 #define LNBENCH_TESTS_JUDGING_H
 

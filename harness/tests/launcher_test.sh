@@ -1,24 +1,24 @@
 #!/bin/sh
-# Tests of lnbench, run-tests and cmake/setup.sh: a copy of them in a checkout of its own, whose path has
-# a blank, with stand-ins for cmake, ninja, ctest, apt-get, dpkg-query and sudo.
+# Tests of lnbench, run-tests and cmake/setup.sh: they run from a copy in a checkout of its own, whose path has
+# a blank, with substitutes for cmake, ninja, ctest, apt-get, dpkg-query and sudo.
 # Needs no network and changes nothing on this machine.
 #
 # usage: launcher_test.sh CHECKOUT
 #
-# Tests are called by name, and stand-ins expand their variables later:
+# Tests are called by name, and substitutes expand their variables later:
 # shellcheck disable=SC2016,SC2317
 set -u
 source_root=$(readlink -f -- "${1:?usage: launcher_test.sh CHECKOUT}")
 top=$(mktemp -d) || exit 1
 trap 'rm -rf "$top"' EXIT
 failures=0
-# Nothing of the caller's settings: run-tests may have been started with any of them.
+# Unset the caller's settings: run-tests may have been started with any of them.
 unset CC CXX CPPFLAGS CFLAGS CXXFLAGS LDFLAGS PKG_CONFIG_PATH CMAKE_PREFIX_PATH \
     LNBENCH_BUILD_DIR LNBENCH_NO_INSTALL LNBENCH_PEERS LNBENCH_FULL CTEST_PARALLEL_LEVEL
 
 # ---- the sandbox -------------------------------------------------------------------------------
 
-# A stand-in takes its script from standard input; each call is a line of $box/calls.
+# A substitute reads its script from standard input; each call is a line in $box/calls.
 stand_in() {
     {
         printf '#!/bin/sh\necho "%s $*" >>"$BOX/calls"\n' "${1##*/}"
@@ -126,14 +126,14 @@ esac
 END
 }
 
-# Takes packages away, for the stand-in of apt-get to bring back.
+# Removes packages, which the substitute of apt-get can install.
 lacks() {
     for package in "$@"; do
         sed -i "/^$package$/d" "$box/installed"
     done
 }
 
-# start PROGRAM ARGUMENT...: from another directory, with nothing but the sandbox on the PATH.
+# start PROGRAM ARGUMENT...: starts it in another directory, with only the sandbox on the PATH.
 start() {
     : >"$box/calls"
     (
@@ -221,7 +221,7 @@ test_failed_build_is_not_run() {
     prints "built from mended"
 }
 
-# A terminal shows how far the build is; the build's failure must not get lost on the way there.
+# A terminal shows the progress of the build, and must also show its failure.
 test_on_a_terminal() {
     command -v script >/dev/null && script -qec true /dev/null >"$box/stdout" 2>&1 || return 0
     for content in broken mended; do
@@ -266,7 +266,7 @@ test_environment_that_a_build_depends_on() {
     calls "cmake -S"
 }
 
-# As root every directory can be written to, so there is nothing to see then.
+# Root can write to every directory, so then there is nothing to test.
 test_build_that_belongs_to_somebody_else() {
     start "$checkout/lnbench"
     chmod a-w "$checkout/build/release"
@@ -317,7 +317,7 @@ test_installs_what_is_missing() {
     grep -qx gnuplot-nox "$box/installed" || fault "gnuplot is not installed"
 }
 
-# Without a network, the index cannot be fetched either.
+# Without a network, the package index cannot be fetched either.
 test_registry_fails() {
     lacks cmake
     touch "$box/registry-is-broken"
@@ -342,7 +342,7 @@ test_optional_package_that_does_not_exist() {
     grep -qx cmake "$box/installed" || fault "cmake is not installed"
 }
 
-# CMake finds what was built by hand, and names what is missing.
+# CMake finds packages that were built by hand, and names missing ones.
 test_no_install() {
     lacks cmake gnuplot-nox
     start LNBENCH_NO_INSTALL=1 "$checkout/lnbench"
@@ -359,7 +359,8 @@ test_no_install() {
     tells "configure failed"
 }
 
-# Without root: what is optional stops nobody, what is needed stops at once, with the command as the last line.
+# Without root, optional packages are skipped, and a missing required one stops at once, with the command as the last
+# line.
 test_not_root() {
     lacks gnuplot-nox
     start FAKE_UID=1000 "$checkout/lnbench"
@@ -393,7 +394,7 @@ test_no_apt() {
     tells "gnuplot >= 5.4"
 }
 
-# Peers are installed for whoever asks for them, and then configured for; what else was built stays.
+# Peers are installed if they are requested, and then configured; the rest of the build is kept.
 test_peers() {
     start "$checkout/run-tests"
     calls_not "apt-get"
@@ -460,7 +461,7 @@ test_two_starts_at_once() {
     [ "$(grep -c "^cmake -S" "$box/calls")" = 1 ] || fault "configured more than once"
 }
 
-# wait_for COMMAND...: until it succeeds, for ten seconds at most.
+# wait_for COMMAND...: waits until it succeeds, for ten seconds at most.
 wait_for() {
     tries=0
     until "$@" || [ $((tries += 1)) -gt 200 ]; do sleep 0.05; done

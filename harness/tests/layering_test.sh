@@ -1,10 +1,10 @@
 #!/bin/sh
-# The order of the folders, checked against what the compiler reads and what the linker needs.
+# Checks the order of the folders against the files that the compiler reads and the symbols that the linker needs.
 #
-#   headers   what `cc -M` lists for each source file of kernels/, reference/, harness/ and lnjudge/
-#   symbols   what each folder's static library leaves undefined (nm)
+#   headers   the output of `cc -M` for each source file of kernels/, reference/, harness/ and lnjudge/
+#   symbols   the undefined symbols of each folder's static library (nm)
 #
-# The order itself stands in harness/CMakeLists.txt (LNBENCH_LAYERS); docs/architecture.md draws it.
+# The order is in harness/CMakeLists.txt (LNBENCH_LAYERS); docs/architecture.md draws it.
 # usage: layering_test.sh SOURCE_ROOT BUILD_DIRECTORY C_COMPILER
 set -u
 root=$1 build=$2 compiler=$3
@@ -14,9 +14,9 @@ cd "$root" || exit 1
 layers=$(tr '\n' ' ' <harness/CMakeLists.txt | sed 's/.*set(LNBENCH_LAYERS \([^)]*\)).*/\1/')
 [ "$(echo "$layers" | wc -w)" -gt 5 ] || { echo "harness/CMakeLists.txt: no LNBENCH_LAYERS"; exit 1; }
 
-# FILE: HEADER lines, relative to the root; of system headers only those that a layer may not use.
+# Prints FILE: HEADER lines, relative to the root; only those system headers that a layer may not use.
 headers() {
-    # -MG: a header that only a build makes need not be there. A rule is "NAME.o: FILE HEADER...".
+    # -MG: generated headers need not exist. A rule is "NAME.o: FILE HEADER...".
     # shellcheck disable=SC2046,SC2086 # lists of words
     "$compiler" -M -MG -D_GNU_SOURCE -std=c17 -I harness -I reference $2 \
         -I "$build/kernels/generated" -I "$build/harness/generated" -I harness/hayai-c/include \
@@ -31,7 +31,7 @@ headers() {
             }'
 }
 
-# Include directories of kernels/, whatever its folders are called.
+# The include directories of kernels/, found by their headers.
 kernel_folders=$(find kernels -name '*.h' -not -path '*/tests/*' -not -path '*/peers/*' -exec dirname {} + |
     sort -u | sed 's/^/-I /' | tr '\n' ' ')
 for part in kernels reference harness lnjudge; do
@@ -43,7 +43,7 @@ if [ -s "$work/errors" ] && grep -q 'error' "$work/errors"; then
     exit 1
 fi
 
-# Judges the list on standard input: which headers a file may not read.
+# Checks the list on standard input for headers that a file may not read.
 check_headers() {
     awk -v layers="$layers" -v least="$1" '
 function folder(path, part) { split(path, part, "/"); return part[2] }
@@ -89,8 +89,7 @@ END {
 }
 check_headers 100 <"$work/headers" || exit 1
 
-# The check is worth something: headers of the worker that show/ reads only through another one, and
-# that the judge reads, are found.
+# Check the check: it finds headers of the worker that show/ reads only through another one, and that the judge reads.
 mkdir "$work/planted"
 cp -r harness reference kernels "$work/planted"
 for plant in show:domain/kernel.h judge:judge/judge.h conformance:conformance/internal.h; do
@@ -105,14 +104,14 @@ for plant in show:domain/kernel.h judge:judge/judge.h conformance:conformance/in
     cp "harness/${plant#*:}" "$work/planted/harness/${plant#*:}"
 done
 
-# A type declared by name needs no header: the judge names no worker, but for where runner.h refers to it.
+# A type declared by name needs no header: the judge never names the worker, except in runner.h.
 if grep -rn worker harness/judge --include='*.[ch]' | grep -v '^harness/judge/runner\.h'; then
     echo "the judge names the worker"
     exit 1
 fi
 
-# What a library leaves undefined must be defined by itself or by one that stands above it.
-nm_of() { # LAYER U|D : its undefined or defined global symbols
+# A library's undefined symbols must be defined by itself or by a library above it.
+nm_of() { # LAYER U|D : prints its undefined or defined global symbols
     case $2 in
     U) nm -u "$build/lib/liblnbench_$1.a" 2>/dev/null | awk 'NF == 2 { print $2 }' ;;
     D) nm -g --defined-only "$build/lib/liblnbench_$1.a" 2>/dev/null | awk 'NF == 3 { print $3 }' ;;
@@ -137,14 +136,14 @@ if [ -s "$work/wrong" ]; then
     bad=1
 fi
 
-# The page that draws the house names every folder in this order.
+# The page that draws the architecture lists every folder in this order.
 drawn=$(sed -n 's/^| `harness\/\([a-z-]*\)\/` .*/\1/p' docs/architecture.md | grep -v hayai-c | tr '\n' ' ')
 [ "$(echo $drawn)" = "$(echo $layers)" ] || {
     echo "docs/architecture.md lists:  $drawn"
     echo "harness/CMakeLists.txt says: $layers"
     bad=1
 }
-# Texts leave through base/output.c and base/die.c, which clean them; help holds none but ours.
+# Text is printed by base/output.c and base/die.c, which clean it; help has only our own text.
 doors='harness/(base/(die|output)\.c|commands/(main|options|help)\.c|worker/child/|hayai-c/|.*tests/)'
 grep -rnE '\b(stdout|stderr)\b|(^|[^a-z_])(printf|puts|putchar)\(' harness --include='*.c' | grep -vE "^$doors" &&
     echo "these print past base/output.h" && bad=1

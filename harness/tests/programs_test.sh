@@ -1,15 +1,15 @@
 #!/bin/bash
-# Every program that a script of the project calls comes with a package that cmake/packages.txt names, with
-# one that such a package needs, or with the smallest Debian there is (priority required).
+# Every program that a script of the project calls is in a package that cmake/packages.txt names, in a dependency of
+# such a package, or in the smallest Debian (priority required).
 # usage: programs_test.sh SOURCE_ROOT
-# Exit code: 77 where there is no dpkg to ask.
+# Exit code: 77 without dpkg.
 set -u
 cd "$1" || exit 1
 command -v dpkg-query >/dev/null || { echo "no dpkg: not checked"; exit 77; }
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
-# PROGRAM PACKAGE of all that is installed, and the packages whose programs may be called.
+# Write PROGRAM PACKAGE for all that is installed, and the packages whose programs may be called.
 dpkg-query -S '/bin/*' '/usr/bin/*' '/sbin/*' '/usr/sbin/*' |
     awk -F': ' '!/^diversion/ { sub(/[:,].*/, "", $1); sub(/.*\//, "", $2); print $2, $1 }' >"$work/programs"
 awk -F'|' '!/^#/ && NF > 3 { gsub(/ /, "", $2); print $2 }' cmake/packages.txt >"$work/named"
@@ -31,8 +31,8 @@ dpkg-query -W -f='${Package}\t${Priority}\t${Essential}\t${Pre-Depends}, ${Depen
             }
         }' "$work/named" - >"$work/allowed"
 
-# SCRIPT...: SCRIPT WORD for each word where a command may stand, but for what is quoted, a pattern of
-# case, or a name that the script gives to a variable or function.
+# Prints SCRIPT WORD for each word in the place of a command, except quoted words, patterns of case, and names that the
+# script gives to a variable or function.
 words() {
     for script in "$@"; do
         sed -E 's/(^|[[:space:]])#.*//; s/\\[(|]//g' "$script" | tr '\n' '\1' | sed "s/'[^']*'//g" | tr '\1' '\n' |
@@ -43,7 +43,7 @@ words() {
     done
 }
 
-# Of these, what no allowed package brings.
+# Prints those of them that no allowed package has.
 lacking() {
     awk '
         FILENAME == ARGV[1] { allowed[$1] = 1; next }
@@ -61,7 +61,7 @@ done)
 [ ${#scripts[@]} -gt 20 ] || { echo "only ${#scripts[@]} scripts were found"; exit 1; }
 words cmake/setup.sh "${scripts[@]}" | lacking | tee "$work/lacks"
 
-# What checks the check: a program of a package that is here, and that nothing brings.
+# Check the check: it finds a program of an installed package that is not allowed.
 foreign=$(awk 'FILENAME == ARGV[1] { allowed[$1] = 1; next } !($2 in allowed) { print $1; exit }' \
     "$work/allowed" "$work/programs")
 if [ -n "$foreign" ]; then
@@ -71,8 +71,8 @@ else
     echo "each package here is allowed: the planted call could not be tried"
 fi
 
-# CMake calls make where nobody says another: a test that configures is told the build's own generator.
-unsaid() { # CMAKELISTS SCRIPT...: those scripts that configure, where the list does not say it
+# CMake uses make by default: a test that configures must get the build's own generator.
+unsaid() { # CMAKELISTS SCRIPT...: prints the scripts that configure, if the list does not set it
     grep -q 'ENVIRONMENT CMAKE_GENERATOR=' "$1" || grep -lE '"[$]cmake" -S ' "${@:2}"
 }
 for list in $(grep -lE '"[$]cmake" -S ' "${scripts[@]}" | xargs -n 1 dirname | sort -u); do

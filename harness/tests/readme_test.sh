@@ -1,6 +1,6 @@
 #!/bin/sh
-# What README.md and docs/lab/figures.md say is what was published, figure by figure; results/publish.sh
-# makes both from a run.
+# README.md and docs/lab/figures.md agree with the published run, figure by figure; results/publish.sh makes both
+# from a run.
 #     readme_test.sh SOURCE LNBENCH
 # shellcheck disable=SC2016 # backquotes of Markdown
 set -u
@@ -23,14 +23,14 @@ awk -f "$root/results/judged/factors.awk" "$root/results/judged/library.txt" >"$
     sed -n '/factors\.awk/,/end -->/p' "$root/docs/lab/faults.md" | grep '^|' | diff - "$scratch/factors" ||
     fail "docs/lab/faults.md's table of factors is not that of results/judged/library.txt"
 
-# Words that users no longer see, in the documents and in what the commands print.
+# Old terms must not be in the documents or in the output of commands.
 old='roof|referee|hearing|told apart|hunted|corpus|extremes|usable'
 (cd "$root" && grep -iwnE "$old" README.md docs/*.md &&
     exit 1
     find harness -name '*.c' ! -path '*/tests/*' -exec grep -noE '"[^"]*"' {} + | grep -v '\.h"\|"referee"' | grep -iwE "$old" && exit 1
     exit 0) || fail "an old word is back: docs/glossary.md has the terms"
 
-# links DOCUMENT: each target that is not there, as a file or as a heading of one.
+# links DOCUMENT: prints each target that does not exist, as a file or as a heading of one.
 links() {
     grep -v '^    ' "$1" | grep -o '\](#*[^)#: ][^): ]*)' | sed 's/^](//; s/)$//' | sort -u |
         while read -r link; do
@@ -57,7 +57,7 @@ for document in "$root"/docs/*.md; do
     grep -q "($(basename "$document"))" "$root/docs/README.md" ||
         [ "$(basename "$document")" = README.md ] || fail "$document is not in docs/README.md"
 done
-# Functions that documents name are in a header; the format of the store is numbered as its files are.
+# Functions that documents name are in a header; the format of the store has the number in its files.
 grep -oh '`ln_[a-z0-9_]*' "$root"/docs/*.md "$root"/README.md "$root"/kernels/README.md | sort -u | tr -d '`' |
     while read -r name; do
         grep -rqw "$name" "$root/kernels" "$root/reference" "$root/python" --include=*.h --include=*.py || echo "FAILED: documents name $name, which no header has"
@@ -71,7 +71,7 @@ done
 bytes=$(find "$root/results" -name 'lnbench.db*' -prune -o -name charts -prune -o -type f -print0 | xargs -0 cat | wc -c)
 [ "$bytes" -le 6000000 ] || fail "results/ has $bytes bytes; 6000000 are its share of the repository"
 
-# What checks the checks: a figure changed in any column is seen.
+# Check the checks: a changed figure is found in any column.
 tree=$scratch/tree
 mkdir -p "$tree/docs/lab" "$tree/results" || exit 1
 cp "$root"/results/publish.sh "$root"/results/*.awk "$tree/results/"
@@ -119,7 +119,7 @@ grep -Eq '^\| L2 \| 16 × 768 \| `two_pass_f32_scalar` \| [0-9.]+ \|' "$tree/doc
     fail "the figures' row: $(cat "$tree/docs/lab/figures.md")"
 grep -qx 'The end.' "$tree/README.md" || fail "the README's end is lost"
 "$tree/results/publish.sh" --check || fail "what was just published is not what the README says"
-# A run without what the documents show leaves them as they were.
+# A run without the shapes of the documents leaves them unchanged.
 cp "$tree/README.md" "$scratch/before"
 publish newer 16x256 && fail "a run without the documents' shape was published into it"
 cmp -s "$tree/README.md" "$scratch/before" || fail "the README was changed by a run that lacks it"

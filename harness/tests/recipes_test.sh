@@ -1,8 +1,8 @@
 #!/bin/bash
-# shellcheck disable=SC2317 # check() calls what it is given
-# The recipes of docs/recipes and docs/choosing.md run as they stand: their script lines are taken out
-# of the files and run, on a toy library in a repository of its own. What takes long is asked for less:
-# through the variables that the recipes have for it, and an lnbench that narrows what it is told.
+# shellcheck disable=SC2317 # check() calls its arguments
+# The recipes of docs/recipes and docs/choosing.md run unchanged: their script lines are extracted and run, on a toy
+# library in a repository of its own. Long commands are shortened, by the recipes' own variables and by an
+# lnbench that restricts its arguments.
 #     recipes_test.sh SOURCE BINARIES CC CXX
 set -u
 root=$1 binaries=$2 cc=$3 cxx=$4
@@ -19,7 +19,7 @@ check() { # LABEL COMMAND...
     failures=$((failures + 1))
 }
 
-# script FILE: the lines of its blocks, each in a shell of its own as the service runs it.
+# script FILE: prints the lines of its blocks, each in a shell of its own, as the service runs it.
 script() {
     awk '
         block && (match($0, /^ */) && RLENGTH > indent || /^$/) { print; next }
@@ -28,10 +28,10 @@ script() {
         END { if (block) print ") || exit" }' "$1"
 }
 
-# ---- what the recipes call ----
+# ---- the programs that the recipes call ----
 mkdir bin
-# A service that has a comment by somebody else, too: without a body it lists them, filtered by --jq; what is sent
-# becomes comment 42.
+# A service that also has a comment by another user: without a body it lists them, filtered by --jq; a sent comment
+# gets the number 42.
 cat >bin/gh <<END
 #!/bin/bash
 filter=. verb=POST
@@ -99,7 +99,7 @@ git update-ref refs/remotes/origin/main HEAD
 CI_MERGE_REQUEST_DIFF_BASE_SHA=$(git rev-parse HEAD)
 export CI_MERGE_REQUEST_DIFF_BASE_SHA
 
-gate() { # SERVICE STATUS: runs the script; fails unless it ends so
+gate() { # SERVICE STATUS: runs the script; fails unless it exits with this status
     rm -rf base duet.* ../comments.log
     git worktree prune
     case $1 in
@@ -163,7 +163,7 @@ is_right() { # FILE KERNEL [CONVENTION]
         --conventions "${3-torch}" --shapes 4x64 --db k.db --no-charts --json |
         grep -q '"verdict": "pass"'
 }
-compiled() { # FILE: by the line in its head
+compiled() { # FILE: by the command in its first comment
     local file=$1 line
     line=$(sed -n -E 's@^(//| \*) +((cc|g\+\+|rustc) .*)@\2@p' "$root/$file" | head -1)
     line=$(sed -E "s@ -o [^ ]+@ -o '$scratch/kernel.so'@" <<<"$line")
@@ -183,8 +183,8 @@ else
     echo "not checked: Rust (rustc is not installed)"
 fi
 
-# ---- the sketch at the head of the plugin's header, with a normalise() of its own ----
-sketch() { # what stands in the comment, from the #include to the entry
+# ---- the example in the plugin header, with a normalise() of its own ----
+sketch() { # prints the comment from the #include to the entry
     sed -n '/^ \*     #include <layernorm_plugin.h>/,/ln_plugin(void)/s/^ \* \{0,5\}//p' \
         "$root/kernels/include/layernorm_plugin.h"
 }
@@ -203,7 +203,7 @@ compiled_sketch() {
     "$cc" -shared -fPIC -O2 -Wall -Wextra -Werror -I "$root/kernels/include" sketch.c \
         -o sketch.so -lm
 }
-judged_sketch() { # in every placement, strided ones too, and on every check
+judged_sketch() { # in every placement, also strided, and in every conformance test
     "$binaries/lnbench" run --plugin ./sketch.so --kernels mine --conventions ddof=0,eps=1e-5@var,affine=none \
         --plan quick --only accuracy --db sketch.db --no-charts &&
         lnbench export --db sketch.db --format tsv >sketch.tsv &&

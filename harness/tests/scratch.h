@@ -1,5 +1,5 @@
-/* A directory of its own for a test, removed with what is in it (one level). It lies where another
- * user can reach it too, which a checkout in root's home does not. */
+/* Makes a directory for a test, which is removed with its content (one level). Other users can reach it too, which is
+ * not the case for a checkout in root's home. */
 #ifndef LNBENCH_SCRATCH_H
 #define LNBENCH_SCRATCH_H
 
@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* No statement below changes a variable that is read after it died. */
+/* No statement below changes a variable that is read after die(). */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wclobbered"
 #endif
 
-/* Whether a statement ends with die(); `problem` has what was said. */
+/* Returns whether a statement ends with die(); `problem` has its message. */
 static error problem __attribute__((unused));
 #define DIES(statement)                                                                            \
     __extension__({                                                                                \
@@ -52,7 +52,7 @@ static inline int scratch_remove(void **state)
 
 #define TEST_IN_SCRATCH(name) TEST_WITH(name, scratch_create, scratch_remove)
 
-/* DIRECTORY/NAME in one of four buffers in turn. */
+/* Returns DIRECTORY/NAME in one of four buffers, in rotation. */
 static inline const char *scratch_path(void **state, const char *name)
 {
     static char paths[4][512];

@@ -1,21 +1,21 @@
 #!/bin/sh
-# The project may only become smaller: size.tsv holds the largest number of lines and files of each folder and of
-# the whole, and this test fails where a number is larger.
+# The project may only become smaller: size.tsv has the largest number of lines and files of each folder and of
+# the whole, and this test fails if a number is larger.
 #
 # usage: size_test.sh            compares the checkout with size.tsv
 #        size_test.sh --lower    writes today's numbers into size.tsv. The sums (the names without a "/") may only
 #                                fall; the number of a folder may rise, when a commit moves code there.
 #
 # A line is a newline; a file of long lines counts as bytes / 60, so that dense lines gain nothing. Product
-# is code outside tests/ folders; hayai-c, a library of its own, counts in "files" alone. Data is not counted as lines:
-# published results and adversarial rows are no code. Exit code 77: skipped, this is no git checkout.
+# is code outside tests/ folders; hayai-c, a library of its own, only counts in "files". Data are not counted as lines:
+# published results and adversarial rows are not code. Exit code 77: skipped, not a git checkout.
 set -u
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
 cd "$here/../.." || exit 1
 table=harness/tests/size.tsv
 
-# Prints "NAME lines files", sorted by name. New files count before they are added to git. A deleted file is
-# listed twice, and `uniq -u` drops it.
+# Prints "NAME lines files", sorted by name. New files count before they are added to git. A deleted file is listed
+# twice, and `uniq -u` removes it.
 count() {
     { git ls-files --cached --others --exclude-standard && git ls-files --deleted; } | sort | uniq -u |
         xargs wc -lc |
@@ -43,7 +43,7 @@ trap 'rm -f "$now"' EXIT
 count | tr ' ' '\t' >"$now"
 mode=${1:-compare}
 
-# In the first file the limits, in the second what there is; --lower tells sums alone.
+# The first file has the limits, the second the present numbers; --lower only checks sums.
 larger=$(awk -F '\t' -v mode="$mode" '
     FNR == NR { lines[$1] = $2; files[$1] = $3; next }
     mode == "--lower" && $1 ~ /\// { next }

@@ -1,4 +1,4 @@
-/* What the tests of the store share: a database opened, a run begun, a case and its figures. */
+/* Shared by the tests of the store: opens a database, begins a run, and makes a case and its figures. */
 #ifndef LNBENCH_STORE_SAMPLE_H
 #define LNBENCH_STORE_SAMPLE_H
 
@@ -36,7 +36,7 @@ static inline int64_t begun(result_store *store)
     return run;
 }
 
-/* Every field another value: mixed-up columns show. */
+/* Returns metrics whose fields all differ, so that mixed-up columns are detected. */
 static inline ln_metrics distinct_metrics(void)
 {
     ln_metrics metrics = numbered_metrics(0x1.921fb54442d18p1, 1000);

@@ -1,5 +1,4 @@
-/* cmocka for the harness, with which it shares a name: cmocka's fail() is a macro, the harness's fail()
- * is a function. */
+/* cmocka for the harness. Both have a fail(): cmocka's is a macro, the harness's is a function. */
 #ifndef LNBENCH_TEST_H
 #define LNBENCH_TEST_H
 
@@ -18,7 +17,7 @@
         _fail(__FILE__, __LINE__);                                                                 \
     } while (0)
 
-/* That a statement ends with die(), with this exit code and these words. */
+/* Asserts that a statement ends with die(), with this exit code and message. */
 #define assert_dies(exit, words, statement)                                                        \
     do {                                                                                           \
         die_catcher caught = {0};                                                                  \
@@ -30,7 +29,7 @@
             fail_msg("%s: %d, %s", #statement, caught.error.code, caught.error.message);           \
     } while (0)
 
-/* What is in a file, and a 0 behind it; NULL where there is none. To be freed. */
+/* Returns the content of a file with a terminating 0, or NULL if there is none. The caller frees it. */
 static inline char *slurp(const char *path)
 {
     FILE *file = fopen(path, "rb");

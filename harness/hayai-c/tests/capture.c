@@ -242,7 +242,7 @@ void assert_near(double value, double expected, double tolerance)
 
 void assert_close(double value, double expected)
 {
-    /* Ten roundings of half a unit in the last place each. */
+    /* Allow ten roundings of half a unit in the last place each. */
     assert_near(value, expected, 10 * 1.1102230246251565e-16 * fabs(expected));
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A locale that writes 0,5 for a half, as a host may have set. Debian's base system has none, so its
- * file (glibc's LC_NUMERIC) is made here. */
+/* A locale that writes 0,5 for a half, which a host may have set. Debian's base system has none, so
+ * its file (glibc's LC_NUMERIC) is made here. */
 #ifndef HAYAI_TESTS_COMMA_LOCALE_H
 #define HAYAI_TESTS_COMMA_LOCALE_H
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What the documentation says: its names, links and snippets.
+# Tests the documentation: its names, links and snippets.
 # usage: documents.sh functions C_COMPILER SOURCE   prints the functions that the headers declare
 #        documents.sh reference C_COMPILER SOURCE
 #        documents.sh snippets CMAKE BUILD SOURCE C_COMPILER CXX_COMPILER BENCHMARK_DIRECTORY
@@ -10,14 +10,14 @@ shift
 LC_ALL=C
 export LC_ALL
 
-# The functions that the headers declare, sorted.
+# Prints the functions that the headers declare, sorted.
 functions() {
     "$1" -E -P "$2/hayai.h" | tr '\n' ' ' | tr ';' '\n' | grep -v typedef |
         grep -o '\bhayai_[a-z_0-9]*(' | tr -d '(' | sort -u
 }
 
-# Every public function has its line in docs/reference.md and nothing else has; every version that
-# the README names is in the matrix; every file says its license.
+# docs/reference.md has one line for each public function and no others; the matrix has every
+# version that the README names; every file states its license.
 reference() {
     cc=$1
     cd "$2"
@@ -42,7 +42,7 @@ reference() {
             grep -q "$name" "$work/headers" || { echo "no such macro: $name"; exit 1; }
         done
 
-    # Links lead somewhere.
+    # Links have existing targets.
     for page in README.md docs/*.md; do
         grep -o '](\([^)#:]*\)' "$page" | cut -c3- | sort -u | while read -r link; do
             [ -z "$link" ] || [ "$link" = https ] || [ -e "$(dirname "$page")/$link" ] || { echo "$page: $link is not there"; exit 1; }
@@ -61,8 +61,8 @@ reference() {
         done
 }
 
-# Compiles and runs every snippet of the documentation: the blocks ```c and ```cpp of the pages, and
-# the lines that are indented by five blanks in the headers' comments.
+# Compiles and runs every snippet of the documentation: the blocks ```c and ```cpp of the pages,
+# and the lines in the headers' comments that are indented by five blanks.
 snippets() {
     cmake=$1 build=$2 source=$3 cc=$4 cxx=$5 benchmark=$6
     "$cmake" --install "$build" --component hayai --prefix "$work/prefix" > "$work/log"
@@ -148,7 +148,7 @@ END
         "$cc" -std=c17 -O2 -Wall -Wextra -DWITHOUT_STATE=$without -o program program.c $flags || { echo "$file"; cat "$file"; exit 1; }
         code=0
         BENCHMARK_MIN_TIME=0.01 ./program > out 2>&1 || code=$?
-        # Only the line that returns an error on purpose.
+        # Only this line returns an error on purpose.
         if grep -q 'return hayai_fail(HAYAI_ERROR_IO' "$file"; then code=$((code - 7)); fi
         [ "$code" -eq 0 ] || { echo "$file: $code"; cat "$file" out; exit 1; }
     done

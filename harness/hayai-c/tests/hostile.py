@@ -20,7 +20,7 @@ functions = sorted({line.split()[2].split("@")[0] for line in names.splitlines()
 assert len(functions) > 90, functions
 folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 headers = "".join(open(path).read() for path in glob.glob(os.path.join(folder, "hayai*.h")))
-# What its first argument, a handle, makes of it: {function: type of the result}.
+# The functions whose first argument is a handle: {function: type of the result}.
 of_handles = {name: kind for kind, name in re.findall(
     r"^(const char|\w+) \*?(hayai_\w+)\((?:const )?hayai_(?:state|benchmark|suite) \*\w", headers, re.M)}
 assert len(of_handles) > 65, sorted(of_handles)
@@ -37,13 +37,13 @@ for name in functions:
     assert kind == "void" or result in (refused, None), (name, result)
     assert kind != "hayai_status" or hayai.hayai_last_message(), name
 
-# hayai_main() with nothing: it runs the default suite, which is empty.
+# hayai_main() without arguments runs the default suite, which is empty.
 assert hayai.hayai_main(0, zero) == 1
 for garbage in (-1, 99, 2**31 - 1):
     hayai.hayai_status_string(garbage)
     hayai.hayai_unit_string(garbage)
 
-# Two suites from two loads of the library; one is destroyed twice by way of the default.
+# Destroy the default suite twice.
 suite = ctypes.c_void_p(hayai.hayai_default_suite())
 hayai.hayai_suite_destroy(suite)
 hayai.hayai_suite_destroy(suite)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-// The header from C++, callbacks that throw, the native state, and what happens when memory runs
-// out.
+// The header in C++, callbacks that throw, the native state, and memory that runs out.
 #include <benchmark/benchmark.h>
 #include "hayai.h"
 #include <atomic>
@@ -21,7 +20,7 @@ extern "C" {
 // ---- Memory that runs out at the n-th allocation
 // -------------------------------------------------
 
-static long allocations_left = -1; // -1: without end
+static long allocations_left = -1; // -1: no limit
 static std::atomic<int64_t> allocations;
 
 void *operator new(std::size_t size)
@@ -213,7 +212,7 @@ static void test_a_native_loop(void **)
 // ---- Out of memory
 // --------------------------------------------------------------------------------
 
-// Builds, lists and runs with all but n allocations failing: whatever comes, it is a status.
+// Builds, lists and runs with only n allocations succeeding: every result is a status.
 static bool survives(long n)
 {
     hayai_suite *suite = hayai_suite_create();
@@ -245,7 +244,7 @@ static bool survives(long n)
 
 static void test_out_of_memory_is_a_status(void **)
 {
-    survives(100000); // what the library keeps for ever is allocated now
+    survives(100000); // now the library has allocated what it keeps for ever
     long n = 0;
     while (survives(n))
         n++;
@@ -265,7 +264,7 @@ static void stop_counting(hayai_memory *result, void *user)
     result->allocations = *static_cast<int64_t *>(user) = allocations;
 }
 
-// The run that measures memory has one thread: none of the others is to be seen in it.
+// The run that measures memory has one thread, so it shows no other threads.
 static int64_t allocations_with(int threads)
 {
     int64_t count = -1;

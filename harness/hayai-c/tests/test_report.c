@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is reported: to reporters, as statistics and in every format. */
+/* Tests the reported data: to reporters, as statistics and in every format. */
 #include "capture.h"
 #include "comma_locale.h"
 #include <jansson.h>
@@ -17,7 +17,7 @@ static hayai_benchmark *benchmark;
 
 /* ---- Reporters ------------------------------------------------------------------------------- */
 
-/* Reporters of one's own, the context, memory and profiler managers. */
+/* User-defined reporters, the context, memory and profiler managers. */
 
 static void fail_always(hayai_state *state, void *user)
 {
@@ -53,7 +53,7 @@ TEST_WITH(test_all_callbacks_in_order, set_up_reporters)
     assert_int_equal(seen->runs[2].run.family, 2);
 }
 
-/* A filter leaves families out, and the rest is numbered anew, as Google Benchmark does. */
+/* A filter leaves families out, and the others are numbered from 0, as Google Benchmark does. */
 TEST_WITH(test_families_are_numbered_as_they_match, set_up_reporters)
 {
     const hayai_options options = {.iterations = 1, .filter = "third"};
@@ -100,7 +100,8 @@ TEST_WITH(test_a_reporter_can_stop_at_each_stage, set_up_reporters)
     seen->finalize_status = HAYAI_ERROR_IO;
     assert_int_equal(capture_run(seen, suite, NULL, NULL), HAYAI_ERROR_IO);
     seen->finalize_status = HAYAI_OK;
-    assert_int_equal(capture_run(seen, suite, NULL, NULL), HAYAI_OK); /* nothing is left over */
+    assert_int_equal(capture_run(seen, suite, NULL, NULL), HAYAI_OK); /* nothing is left from
+                                                                       * before */
 }
 
 TEST_WITH(test_callbacks_may_be_missing, set_up_reporters)
@@ -278,7 +279,7 @@ TEST_WITH(test_profiler_manager_or_a_status, set_up_reporters)
         .after_set_up_start = count_up, .before_tear_down_stop = count_up, .user = &count};
     const hayai_status status = hayai_register_profiler_manager(&manager);
     assert_int_equal(status, library_version() < 10805 ? HAYAI_ERROR_UNSUPPORTED : HAYAI_OK);
-    /* Newer libraries abort where one is registered already. */
+    /* Newer libraries abort if one is registered already. */
     assert_int_equal(hayai_register_profiler_manager(&manager), status);
     assert_int_equal(capture_run(seen, suite, NULL, NULL), HAYAI_OK);
     assert_int_equal(count, status == HAYAI_OK ? 2 * 3 : 0);
@@ -289,7 +290,7 @@ TEST_WITH(test_profiler_manager_or_a_status, set_up_reporters)
 
 /* Statistics over repetitions, and the complexity fit. The times are manual. */
 
-/* The n-th call takes as long as the n-th of these, and counts it too. */
+/* The n-th call takes the n-th of these times, and counts it too. */
 static const double seconds_of_call[] = {0.004, 0.001, 0.005, 0.002, 0.003};
 
 static void tell_in_turn(hayai_state *state, void *user)
@@ -314,7 +315,7 @@ static int set_up_statistics(void **state)
     return 0;
 }
 
-/* What the five times' aggregates must be, in milliseconds. */
+/* Checks the aggregates of the five times, in milliseconds. */
 static void check_five(void)
 {
     static const char *const names[] = {"mean", "median", "stddev"};
@@ -333,7 +334,7 @@ static void check_five(void)
     assert_int_equal(cv->run.aggregate_unit, HAYAI_STATISTIC_UNIT_PERCENTAGE);
 }
 
-/* The library computes them; and ours must be the same where hayai interleaves. */
+/* The library computes them; with hayai's interleaving ours must be the same. */
 TEST_WITH(test_the_usual_statistics, set_up_statistics)
 {
     hayai_options options = {.iterations = 4, .repetitions = 5};
@@ -384,7 +385,7 @@ TEST_WITH(test_own_statistics_with_contexts, set_up_statistics)
     assert_int_equal(capture_run(seen, suite, &options, NULL), HAYAI_OK);
     assert_close(capture_find(seen, "b/manual_time_most")->run.real_time, 5);
     const captured *run = capture_find(seen, "b/manual_time_double");
-    assert_close(run->run.real_time, 0.01); /* a ratio: in no unit */
+    assert_close(run->run.real_time, 0.01); /* a ratio, without a unit */
     assert_int_equal(run->run.aggregate_unit, HAYAI_STATISTIC_UNIT_PERCENTAGE);
     assert_close(capture_counter(run, "milliseconds"), 10);
 }
@@ -455,7 +456,7 @@ static double root_of(int64_t n, void *user)
     return sqrt((double)n) * *(const double *)user;
 }
 
-/* The fit of a family whose times are exactly 3 us * f(N). */
+/* Checks the fit of a family whose times are exactly 3 us * f(N). */
 static void check_fit(const growth *grown, bool automatic, double scale)
 {
     hayai_benchmark *family;
@@ -498,7 +499,7 @@ TEST_WITH(test_complexity_by_a_function_with_a_context, set_up_statistics)
     check_fit(&growths[6], false, 4);
 }
 
-/* Times 1 and 5 for f = 1, 2: c = (1 + 10) / (1 + 4) = 2.2, the rest -1.2 and 0.6; relative to the
+/* Times 1 and 5 for f = 1, 2: c = (1 + 10) / (1 + 4) = 2.2, residuals -1.2 and 0.6; relative to the
  * mean time of 3: sqrt((1.44 + 0.36) / 2) / 3. */
 static void two_points(hayai_state *state, void *user)
 {
@@ -553,11 +554,12 @@ TEST_WITH(test_complexity_where_all_runs_failed, set_up_statistics)
 
 /* ---- Formats --------------------------------------------------------------------------------- */
 
-/* The formats: JSON by a strict parser, the others by what they promise; and outputs that fail. */
+/* The formats: JSON by a strict parser, the others by their rules; and outputs that fail. */
 
 static char output_path[128];
 
-/* Everything that could spoil a document: quotes, controls, bytes that are no UTF-8, not finite. */
+/* A string with everything that could break a document: quotes, control characters, bytes that are
+ * not UTF-8. */
 static const char nasty[] = "a\"b\\c\n\t\x01\x7f|<&>'\xff\xc0\x80 \xc3\xa9 \xed\xa0\x80";
 
 static void measure_badly(hayai_state *state, void *user)
@@ -569,7 +571,7 @@ static void measure_badly(hayai_state *state, void *user)
     hayai_state_set_counter(state, "inf", INFINITY, 0, HAYAI_ONE_K_1000);
     hayai_state_set_counter(state, "minus", -INFINITY, 0, HAYAI_ONE_K_1000);
     hayai_state_set_counter(state, "third", 1.0 / 3, 0, HAYAI_ONE_K_1024);
-    hayai_state_set_counter(state, "real_time", 5, 0, HAYAI_ONE_K_1000); /* a name of the schema */
+    hayai_state_set_counter(state, "real_time", 5, 0, HAYAI_ONE_K_1000); /* a name in the schema */
     hayai_state_set_counter(state, nasty, 1, 0, HAYAI_ONE_K_1000);
     hayai_state_set_label(state, nasty);
 }
@@ -662,7 +664,7 @@ static const char *text_in(json_t *object, const char *key)
     return text;
 }
 
-/* What a strict parser must make of the nasty string: each bad byte a U+FFFD. */
+/* The string as a strict parser must read it: each invalid byte is U+FFFD. */
 static const char tamed[] = "a\"b\\c\n\t\x01\x7f|<&>'\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd "
                             "\xc3\xa9 \xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd";
 
@@ -846,7 +848,7 @@ static void count_two(hayai_state *state, void *user)
     hayai_state_set_counter(state, "first_counter", 1, 0, HAYAI_ONE_K_1000);
 }
 
-/* What a run prints to standard output. */
+/* Returns the output of a run on standard output. */
 static char *print_run(const hayai_options *options)
 {
     hayai_suite *counting = suite_of("counting", count_two, NULL, NULL);
@@ -882,7 +884,7 @@ TEST_WITH(test_a_document_on_standard_output, set_up_formats)
     const hayai_options options = {.iterations = 1, .outputs = outputs, .output_count = 1};
     char *text = print_run(&options);
     json_t *document = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
-    assert_non_null(document); /* and nothing else */
+    assert_non_null(document); /* nothing else was printed */
     json_decref(document);
 }
 
@@ -954,7 +956,7 @@ TEST_WITH(test_two_outputs_never_share_a_place, set_up_formats)
     assert_int_equal(run_to(in("json", "new"), in("tsv", "./new")), HAYAI_ERROR_ARGUMENT);
     assert_int_equal(run_to(in("json", "new"), in("tsv", "new.part")), HAYAI_ERROR_ARGUMENT);
     snprintf(plain, sizeof plain, "%s/new", directory);
-    assert_int_not_equal(access(plain, F_OK), 0); /* refused before anything is opened */
+    assert_int_not_equal(access(plain, F_OK), 0); /* refused before any file is opened */
     assert_int_equal(run_to(in("json", "new"), in("tsv", "other")), HAYAI_OK);
     snprintf(linked, sizeof linked, "%s/linked", directory);
     assert_int_equal(symlink(plain, linked), 0);
@@ -1020,11 +1022,11 @@ TEST_WITH(test_lists, set_up_formats)
 
 /* ---- Runs that are killed -------------------------------------------------------------------- */
 
-/* A run that is killed at any moment leaves valid documents of what it had. */
+/* A run that is killed at any moment leaves valid documents of its results so far. */
 
 static char json_path[128], xml_path[128], jsonl_path[128];
 
-/* Runs for ever, with reports as large as they get and as often as they come. */
+/* Runs for ever, with the largest reports at the highest rate. */
 static void run_for_ever(void)
 {
     char outputs[3][160];
@@ -1050,8 +1052,8 @@ static void wait_for(const char *path, off_t size)
         nanosleep(&pause, NULL);
 }
 
-/* Starts a run and kills it so many microseconds after its document has this size: however slow the
- * machine is, the later ones have many runs. */
+/* Starts a run and kills it so many microseconds after its document has this size, so that on any
+ * machine the later runs have many results. */
 static void kill_after(off_t size, long microseconds)
 {
     remove(json_path);
@@ -1092,7 +1094,7 @@ static void check_xml(void)
     assert_string_equal(end, "</testsuites>\n");
 }
 
-/* All lines but the one that was being written. */
+/* Checks all lines except the one that was being written; returns their number. */
 static size_t check_lines(void)
 {
     FILE *file = fopen(jsonl_path, "rb");
@@ -1116,11 +1118,11 @@ TEST(test_killed_at_many_moments)
         kill_after(i * 200, i * 50L);
         const size_t runs = check_json();
         check_xml();
-        /* The lines are written first, one by one: never fewer than the document has. */
+        /* Each line is written first, so there are at least as many as in the document. */
         assert_true(check_lines() >= 1 + runs);
         most = runs > most ? runs : most;
     }
-    assert_true(most > 10); /* some were killed half way, not before they began */
+    assert_true(most > 10); /* some were killed during the run, not before it */
 }
 
 static int make_directory(void **state)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a benchmark is run: by its settings, by options and by its arguments. */
+/* Tests the settings of a benchmark, the options and the arguments. */
 #include "capture.h"
 #include "comma_locale.h"
 #include <math.h>
@@ -12,14 +12,14 @@ static hayai_benchmark *benchmark;
 
 /* ---- Settings -------------------------------------------------------------------------------- */
 
-/* How a benchmark is run: times, repetitions, threads, set-up. Times are manual, so that every
- * figure is known beforehand. */
+/* Settings of a benchmark: times, repetitions, threads, set-up. Times are manual, so that every
+ * figure is known. */
 
-/* Tells a time for each iteration, counts what it did in all its calls. */
+/* Reports a time for each iteration, and counts all its calls. */
 typedef struct clock {
     double seconds; /* of an iteration */
     int calls;
-    double total; /* told so far */
+    double total; /* reported so far */
 } clock_told;
 static clock_told told;
 
@@ -162,7 +162,7 @@ TEST_WITH(test_unit_of_all, set_up_settings)
     assert_close(run_one(&options)->run.real_time, 1000);
 }
 
-/* The names tell which clock the library was told to use. */
+/* The names show which clock the library uses. */
 TEST_WITH(test_clocks, set_up_settings)
 {
     hayai_benchmark *real, *process;
@@ -337,7 +337,7 @@ TEST_WITH(test_google_benchmarks_random_interleaving, set_up_settings)
     seen->count = seen->reports = 0;
     assert_int_equal(capture_run(seen, two, &options, NULL), HAYAI_OK);
     assert_int_equal(order.length, 120);
-    assert_true(changes() > 1); /* in order with a chance of 1 in 10^35 */
+    assert_true(changes() > 1); /* the probability of the original order is 1 in 10^35 */
 }
 
 static void expect_refused(hayai_status status)
@@ -527,7 +527,7 @@ TEST(test_what_is_not_understood_is_left)
     hayai_options_release(&parsed);
 }
 
-/* Google Benchmark prints its usage and exits, or aborts, or takes nonsense, on these. */
+/* On these Google Benchmark prints its usage and exits, aborts, or accepts invalid values. */
 TEST(test_bad_values)
 {
     static const char *const bad[] = {
@@ -612,7 +612,7 @@ static void count_calls(hayai_state *state, void *user)
     empty_loop(state, user);
 }
 
-/* Only the command line's readers heed the environment; a run by options alone does not. */
+/* Only the command line's parser reads the environment; a run with options does not. */
 TEST(test_a_run_without_command_line_ignores_the_environment)
 {
     suite = suite_of("b", count_calls, NULL, NULL);
@@ -679,7 +679,7 @@ TEST(test_help_names_every_flag)
 
 /* ---- Arguments ------------------------------------------------------------------------------- */
 
-/* Arguments and thread counts, as the names of the instances tell them. */
+/* Arguments and thread counts, shown by the names of the instances. */
 
 static int set_up_arguments(void **state)
 {
@@ -830,15 +830,14 @@ TEST_WITH(test_filter, set_up_arguments)
         assert_string_equal(names_of(suite, refused[i]), "invalid argument");
         assert_non_null(strstr(hayai_last_message(), "filter "));
     }
-    /* std::regex tries 2^44 ways here, one after the other. */
+    /* std::regex would try 2^44 ways here. */
     hayai_suite_add(suite, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!", empty_loop, NULL, NULL);
     assert_string_equal(names_of(suite, "^(a+)+$"), "no match");
 }
 
-/* ---- What Google Benchmark aborts on, or loops for ever, or runs out of memory on --------------
- */
+/* ---- Input on which Google Benchmark aborts, loops for ever, or runs out of memory ----------- */
 
-/* A status, and that it stays with the benchmark: a run returns it. */
+/* Checks a status, and that it stays with the benchmark: a run returns it. */
 static void expect_status(hayai_status status, hayai_status expected)
 {
     assert_int_equal(status, expected);

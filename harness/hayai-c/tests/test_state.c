@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a benchmark function does with its state, and what a careless caller does. */
+/* Tests a benchmark function's calls with its state, and careless callers. */
 #include "capture.h"
 #include <limits.h>
 #include <math.h>
@@ -13,7 +13,7 @@
 
 /* ---- The state ------------------------------------------------------------------------------- */
 
-/* What a benchmark function can do with its state. */
+/* The calls of a benchmark function with its state. */
 
 typedef struct counts {
     int64_t calls, iterations, batches, max_iterations, before, after;
@@ -28,7 +28,7 @@ static void keep_running(hayai_state *state, void *user)
     while (hayai_state_keep_running(state))
         seen->iterations++;
     seen->after = hayai_state_iterations(state);
-    assert_false(hayai_state_keep_running(state)); /* and stays so */
+    assert_false(hayai_state_keep_running(state)); /* and it remains false */
     assert_int_equal(hayai_state_batch(state), 0);
 }
 
@@ -60,7 +60,7 @@ static void batches_of_seven(hayai_state *state, void *user)
     seen->after = hayai_state_iterations(state);
 }
 
-/* Runs a function for 100 iterations; the run that was reported. */
+/* Runs a function for 100 iterations, and returns the reported run. */
 static captured run_loop(hayai_function *function, void *user)
 {
     hayai_benchmark *benchmark;
@@ -196,7 +196,7 @@ static captured run_iterations(hayai_function *function, int64_t iterations)
     return capture_first(suite);
 }
 
-/* Had the pause not stopped the clock, the 50 ms would be in every try. */
+/* If the pause did not stop the clock, every try would have the 50 ms. */
 TEST(test_pause_stops_the_clock)
 {
     double seconds = 1;
@@ -205,7 +205,7 @@ TEST(test_pause_stops_the_clock)
     assert_true(seconds < 0.05);
 }
 
-/* A sleep is never shorter than asked for. */
+/* A sleep never takes less than the requested time. */
 TEST(test_resume_starts_the_clock)
 {
     assert_true(run_iterations(resume_and_sleep, 3).run.real_seconds >= 0.006);
@@ -240,7 +240,7 @@ TEST(test_manual_time_is_what_was_told)
 
 typedef struct skip_plan {
     hayai_status (*how)(hayai_state *, const char *);
-    int after; /* iterations; -1: before the loop */
+    int after; /* number of iterations; -1: before the loop */
     int done;
     bool error;
 } skip_plan;
@@ -290,7 +290,7 @@ static void skip_the_first_call_only(hayai_state *state, void *user)
             continue;
 }
 
-/* Google Benchmark aborts where repetitions differ in their iterations. */
+/* Google Benchmark aborts if repetitions differ in their iterations. */
 TEST(test_one_failed_repetition_of_several)
 {
     int calls = 0;
@@ -409,21 +409,21 @@ static void pause_in_blocks(hayai_state *state, void *user)
 {
     hayai_status *inner = user;
     {
-        HAYAI_SCOPED_PAUSE(state); /* outside the loop: nothing to pause, nothing to resume */
+        HAYAI_SCOPED_PAUSE(state); /* outside the loop there is nothing to pause or resume */
     }
     while (hayai_state_keep_running(state)) {
         for (int i = 0; i < 3; i++) {
             HAYAI_SCOPED_PAUSE(state);
             {
-                HAYAI_SCOPED_PAUSE(state); /* is not the one that paused */
+                HAYAI_SCOPED_PAUSE(state); /* did not pause, so it does not resume */
             }
             inner[0] = hayai_state_pause(state); /* still paused */
             if (i == 1)
-                continue; /* leaves the block like any other way */
+                continue; /* leaves the block in another way */
         }
         inner[1] = hayai_state_resume(state);
         HAYAI_SCOPED_PAUSE(state);
-        hayai_state_resume(state); /* by hand: the end of the block has nothing to do */
+        hayai_state_resume(state); /* by hand, so the end of the block does nothing */
         inner[2] = hayai_state_pause(state);
         inner[3] = hayai_state_resume(state);
     }
@@ -445,8 +445,8 @@ TEST(test_a_scoped_pause)
 
 /* ---- Counters -------------------------------------------------------------------------------- */
 
-/* Counters: every combination of flags and both scales, checked against the arithmetic that the
- * documentation of Google Benchmark's flags promises. */
+/* Counters: every combination of flags and both scales, checked against the arithmetic in Google
+ * Benchmark's documentation of the flags. */
 
 static const hayai_counter_flags single_flags[] = {
     HAYAI_COUNTER_IS_RATE, HAYAI_COUNTER_AVG_THREADS, HAYAI_COUNTER_IS_ITERATION_INVARIANT,
@@ -489,9 +489,9 @@ static void set_all_combinations(hayai_state *state, void *user)
     }
 }
 
-/* What a rate is divided by. Before 1.9 the time that is reported is already an average of the
- * threads; since then it is their sum, and only since 1.9.5 a rate is divided by the average
- * again: between, the rate of threads is that of one of them. */
+/* Returns the divisor of a rate. Before 1.9 the reported time is an average of the threads; since
+ * then it is their sum, and since 1.9.5 a rate is divided by the average again: in between, the
+ * rate of threads is that of one of them. */
 static double rate_seconds(double real_seconds, double threads)
 {
     return library_version() >= 10905 ? real_seconds / threads : real_seconds;
@@ -500,7 +500,7 @@ static double rate_seconds(double real_seconds, double threads)
 static double expected_value(unsigned bits, double seconds, double threads, double iterations)
 {
     const hayai_counter_flags flags = combination(bits);
-    double value = (3 + bits) * threads; /* the threads' values are added up */
+    double value = (3 + bits) * threads; /* the threads' values are added */
     if (flags & HAYAI_COUNTER_IS_RATE)
         value /= seconds;
     if (flags & HAYAI_COUNTER_AVG_THREADS)
@@ -597,7 +597,7 @@ static void misuse(hayai_state *state, void *user)
     assert_int_equal(hayai_state_set_counter(state, "c", 1, 0, (hayai_one_k)7),
                      HAYAI_ERROR_ARGUMENT);
     assert_int_equal(hayai_state_get_counter(state, "none", &back), HAYAI_ERROR_ARGUMENT);
-    /* Google Benchmark aborts where the repetitions differ in a counter's flags. */
+    /* Google Benchmark aborts if repetitions differ in a counter's flags. */
     const hayai_counter_flags flags = (*calls)++ > 0 ? HAYAI_COUNTER_IS_RATE : 0;
     assert_int_equal(hayai_state_set_counter(state, "changing", 1, flags, HAYAI_ONE_K_1000),
                      flags ? HAYAI_ERROR_ARGUMENT : HAYAI_OK);
@@ -616,7 +616,7 @@ TEST(test_what_would_abort_is_refused)
 
 /* ---- Threads --------------------------------------------------------------------------------- */
 
-/* More threads than there are, and threads of the caller's own. */
+/* More threads than the system allows, and the caller's own threads. */
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1
@@ -655,7 +655,7 @@ static void do_nothing(const hayai_state *state, void *user)
     (void)user;
 }
 
-/* Takes memory before the other threads are made, unless it is held back until then. */
+/* Allocates memory before the other threads are created, unless it is delayed until then. */
 static void allocate(hayai_state *state, void *user)
 {
     void *bytes = malloc(1 << 20);
@@ -664,9 +664,9 @@ static void allocate(hayai_state *state, void *user)
     free(bytes);
 }
 
-/* What a run of these threads comes to in a process with this much memory: a status, or 255 for a
- * message that does not say how many there are. Without a trial the process hangs, or ends by
- * std::terminate(). */
+/* Returns the status of a run with these threads in a process with this much memory, or 255 for a
+ * message that does not state the number of threads. Without a trial, the process would hang or end
+ * by std::terminate(). */
 static int run_with_little_memory(int threads, rlim_t bytes, bool with_set_up)
 {
     hayai_benchmark *benchmark;
@@ -706,7 +706,7 @@ TEST(test_too_little_memory_for_the_threads)
     for (int with_set_up = 0; with_set_up < 2; with_set_up++)
         assert_int_equal(status_with_little_memory(500, 512 * mebibyte, with_set_up),
                          HAYAI_ERROR_LIMIT);
-    /* Memory for the stacks, but hardly for more. */
+    /* Memory for the stacks, but little more. */
     for (rlim_t size = 256; size < 4096; size += 128) {
         const int status = status_with_little_memory(100, size * mebibyte, size % 256 == 0);
         assert_true(status == HAYAI_OK || status == HAYAI_ERROR_LIMIT);
@@ -737,7 +737,7 @@ static void run_threads(int threads, hayai_thread_body *body, void *work, void *
         assert_int_equal(pthread_create(&handles[i], NULL, start, &all[i]), 0);
     }
     body(0, work);
-    body(threads, work); /* there is no such thread: nothing happens */
+    body(threads, work); /* there is no such thread, so nothing happens */
     for (int i = 1; i < threads; i++)
         pthread_join(handles[i], NULL);
 }
@@ -777,8 +777,8 @@ TEST(test_a_thread_runner)
 
 /* ---- Errors ---------------------------------------------------------------------------------- */
 
-/* What a hostile or careless caller does: suites destroyed at the wrong moment, functions left by longjmp;
- * and which message is left. (NULL everywhere: hostile.py.) */
+/* Hostile or careless callers: suites destroyed at the wrong moment, functions left by longjmp; and
+ * which message remains. (NULL everywhere: hostile.py.) */
 
 TEST(test_a_message_does_not_outlive_the_next_call)
 {
@@ -829,9 +829,9 @@ static hayai_status fail_with_a_word(const hayai_run *run, void *user)
 static hayai_status fail_without_a_word(const hayai_run *run, void *user)
 {
     (void)run;
-    hayai_add_context(NULL, NULL); /* whose message is not what stopped the run ... */
+    hayai_add_context(NULL, NULL); /* its message must not be the one of the stopped run ... */
     (void)user;
-    assert_int_equal(hayai_add_context("errors", "1"), HAYAI_OK); /* ... and is gone */
+    assert_int_equal(hayai_add_context("errors", "1"), HAYAI_OK); /* ... and is cleared */
     return HAYAI_ERROR_IO;
 }
 
@@ -897,7 +897,7 @@ static void meddle(hayai_state *state, void *user)
 TEST(test_a_suite_is_not_changed_while_it_runs)
 {
     culprit who = {0};
-    who.suite = hayai_suite_create(); /* which goes with its run */
+    who.suite = hayai_suite_create(); /* destroyed when its run ends */
     hayai_suite_add(who.suite, "meddle", meddle, &who, &who.benchmark);
     capture *got = capture_create();
     assert_int_equal(capture_run(got, who.suite, NULL, NULL), HAYAI_OK);
@@ -916,7 +916,7 @@ static void jump(hayai_state *state, void *user)
     longjmp(out, 1);
 }
 
-/* The frames that are jumped over hold memory, which leaks: that is documented. */
+/* The skipped frames hold memory, which leaks, as documented. */
 #if defined(__SANITIZE_ADDRESS__)
 #define LEAKS_ARE_ERRORS 1
 #elif defined(__has_feature)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Suites: how benchmarks get into them, their ABI, and runs of many of them. */
+/* Suites: how benchmarks are added, their ABI, and runs of many of them. */
 #define HAYAI_SHORT_NAMES
 #include "capture.h"
 #include <math.h>
@@ -9,7 +9,7 @@
 
 /* ---- The ABI --------------------------------------------------------------------------------- */
 
-/* The ABI: what an older and a newer caller's structs do, and what never changes its size. */
+/* The ABI: structs of an older and a newer caller, and sizes that never change. */
 
 TEST(test_versions)
 {
@@ -24,7 +24,7 @@ TEST(test_versions)
 #endif
 }
 
-/* 64-bit sizes of 0.2: with the same soname they stay, or grow behind struct_size. */
+/* 64-bit sizes of 0.2: with the same soname they stay, or grow after struct_size. */
 TEST(test_sizes)
 {
     if (sizeof(void *) != 8)
@@ -45,7 +45,7 @@ TEST(test_sizes)
     assert_int_equal(offsetof(hayai_profiler_manager, struct_size), 24);
 }
 
-/* A struct at the end of the memory there is: what is behind it can't be read. */
+/* Returns a struct at the end of accessible memory, so that reading beyond it crashes. */
 static void *at_the_end(const void *bytes, size_t size)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -73,7 +73,7 @@ TEST(test_struct_sizes)
     assert_int_equal(hayai_suite_run(suite, last, NULL), HAYAI_OK);
     last->struct_size = sizeof *last - 1;
     assert_int_equal(hayai_suite_run(suite, last, NULL), HAYAI_ERROR_ARGUMENT);
-    /* A newer caller: fine as long as what we do not know is not used. */
+    /* A newer caller: accepted as long as unknown members are not used. */
     struct {
         hayai_options options;
         uint64_t newer;
@@ -97,7 +97,7 @@ static hayai_status count_runs(const hayai_run *run, void *user)
     return HAYAI_OK;
 }
 
-/* Arrays are walked by the caller's size. */
+/* The size of array elements is the caller's. */
 TEST(test_reporters_of_a_newer_caller)
 {
     struct newer {
@@ -119,7 +119,7 @@ TEST(test_reporters_of_a_newer_caller)
 
 /* ---- Macros ---------------------------------------------------------------------------------- */
 
-/* The macros, in C; test_cpp.cpp has them in C++, and macros_short.c the short names. */
+/* The macros in C; test_cpp.cpp has them in C++, and macros_short.c the short names. */
 
 static int called[8];
 
@@ -188,7 +188,7 @@ HAYAI_BENCHMARK_PF_INSTANCE(numbers, both, (1))
 
 HAYAI_BENCHMARK_PF_INSTANCE_WITH(numbers, both, (1), hayai_benchmark_arg(benchmark, 3))
 
-/* Names that are the same when they are joined. */
+/* Names that are equal when they are joined. */
 HAYAI_BENCHMARK(join_a, b)
 {
     empty_loop(state, NULL);
@@ -222,7 +222,7 @@ HAYAI_BENCHMARK_F(broken, never)
     called[6]++;
 }
 
-/* The short names, which a file opts into. */
+/* The short names, which a file requests. */
 
 BENCHMARK(short_group, plain)
 {
@@ -304,7 +304,7 @@ TEST(test_the_optimizer_is_held_back)
 
 /* ---- Many benchmarks ------------------------------------------------------------------------- */
 
-/* Thousands of instances, and which one is which. */
+/* Thousands of instances, each of which is identified. */
 
 enum { MANY = 10000 };
 
@@ -394,7 +394,7 @@ static void start(void *user)
     (void)user;
 }
 
-/* The calls of equal instances can't be told apart; their results can. */
+/* Calls of equal instances cannot be distinguished; their results can. */
 TEST(test_instances_that_are_equal)
 {
     int64_t number = 0;
@@ -457,7 +457,7 @@ static int note_repetition(const hayai_repetition *repetition, void *user)
     return seen_count == stop_at;
 }
 
-/* A millisecond an iteration, told; the benchmark's number in user. */
+/* Reports a millisecond per iteration; user has the benchmark's number. */
 static void tell_a_millisecond(hayai_state *state, void *user)
 {
     calls[(int64_t *)user - calls]++;
@@ -568,8 +568,8 @@ TEST_WITH(test_the_order_is_the_seeds, set_up)
     assert_string_not_equal(first, other);
 }
 
-/* All 24 orders of four come up, and none much more often than the others: for 4800 rounds the
- * count of each is 200 +- 14; a bound of six standard deviations. */
+/* All 24 orders of four occur about equally often: for 4800 rounds the count of each is 200 +- 14;
+ * the bound is six standard deviations. */
 static size_t orders_seen[256];
 static unsigned round_order, in_round;
 
@@ -610,7 +610,7 @@ TEST_WITH(test_iterations_are_found_once_by_the_least_time, set_up)
         assert_int_equal(seen[i].at.iterations, seen[0].at.iterations);
         assert_true((double)seen[i].at.iterations * 0.001 >= 0.01);
     }
-    /* The search's calls, and then one a repetition. */
+    /* The search's calls, and then one per repetition. */
     const int64_t search = calls[0] - ROUNDS;
     assert_true(search >= 2 && search <= 4);
 }
@@ -659,7 +659,7 @@ TEST_WITH(test_arguments_and_threads, set_up)
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(seen[i].at.argument_count, 2);
         assert_int_equal(seen[i].at.threads, 1 + (int)seen[i].at.instance);
-        assert_int_equal(seen[i].at.iterations, 10); /* of each thread */
+        assert_int_equal(seen[i].at.iterations, 10); /* per thread */
     }
 }
 
@@ -751,7 +751,7 @@ TEST_WITH(test_reporters_get_each_repetition_at_once, set_up)
     assert_true(capture_has(got, "b3/manual_time_median"));
 }
 
-/* Nothing of Google Benchmark's own reaches the standard streams, whatever the environment says. */
+/* Google Benchmark prints nothing to the standard streams, whatever the environment says. */
 TEST_WITH(test_nothing_is_printed, set_up)
 {
     const hayai_interleave interleave = settings(1);

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Builds Google Benchmark from each source tree that is given by its path, builds hayai against it
-# and runs hayai's tests. Nothing is downloaded.
+# Builds Google Benchmark from each given source tree, builds hayai with it and runs hayai's tests. Nothing is
+# downloaded.
 # usage: try_versions.sh [-w WORK] SOURCE_TREE ... [-- CMAKE_ARGUMENT ...]
-#   WORK: where to build (default: a new directory, which is removed); what is built there is kept
-#   and used again. CMAKE_ARGUMENTs are for hayai alone: -DHAYAI_SANITIZE=thread,
+#   WORK: where to build (default: a new directory, which is removed); its builds are kept and used again.
+#   CMAKE_ARGUMENTs apply only to hayai: -DHAYAI_SANITIZE=thread,
 #   -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++, -DBUILD_SHARED_LIBS=ON.
 # From the environment: JOBS (2), CTEST_ARGUMENTS (such as -E shared).
 set -eu
@@ -31,7 +31,7 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do
 done
 [ $# -eq 0 ] || shift
 
-# Prints what a step wrote only where it fails.
+# Prints the output of a step only if it fails.
 quietly() {
     "$@" > "$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 }

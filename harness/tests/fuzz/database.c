@@ -1,5 +1,5 @@
-/* A database file, as the commands that read it and `lnbench import` take it: the input itself, or else the edits of
- * a good one: two bytes of place, one of length, and so many bytes, again and again. */
+/* Fuzzes a database file for the commands that read it and for `lnbench import`: the input itself, or else edits of a
+ * valid file: two bytes of offset, one of length, and that many bytes, repeatedly. */
 #include "show/answer.h"
 #include "store/run_file.h"
 #include "fuzz.h"
@@ -8,7 +8,7 @@
 
 enum { MOST_BYTES = 1 << 16 };
 
-/* A run with a row of each table. */
+/* Stores a run with a row in each table. */
 static void fill(result_store *store)
 {
     machine_fact facts[] = {{"cpu_model", "x"}, {"l2_bytes", "1048576"}};
@@ -48,7 +48,7 @@ static void fill(result_store *store)
     store_end_run(store, run, RUN_COMPLETE);
 }
 
-/* In pages so small that it fits. */
+/* Makes the valid file, with pages small enough for the buffer. */
 static size_t make_base(const char *path, uint8_t *bytes)
 {
     sqlite3 *database;
@@ -70,7 +70,7 @@ static size_t make_base(const char *path, uint8_t *bytes)
     return size;
 }
 
-/* What is edited can be read as it is: else nothing behind the first look would be tried. */
+/* The unedited file can be read; otherwise only the first checks would be tested. */
 static void check_base(const char *path)
 {
     result_store *store = store_open(path, STORE_READ);
@@ -131,7 +131,7 @@ static void import(const char *path)
     run_file_close(&file);
 }
 
-/* What die() leaves open goes with the program. */
+/* Runs a command. What die() leaves open is released when the program ends. */
 static void attempt(void (*what)(const char *), const char *path)
 {
     die_catcher caught = {0};
@@ -149,7 +149,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     static size_t length;
     snprintf(path, sizeof path, "/dev/shm/lnbench-fuzz-%d.db", (int)getpid());
     if (!length) {
-        /* Half of the time would be SQLite's locks and its small allocations. */
+        /* Without these settings, SQLite's locks and small allocations would take half of the time. */
         sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
         sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
         sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 1200, 400);

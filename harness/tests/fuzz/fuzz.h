@@ -1,11 +1,11 @@
-/* What the fuzz targets share. Each of them is one file with LLVMFuzzerTestOneInput(), built with
- * libFuzzer where LNBENCH_FUZZ is on, and always as a program that replays its corpus:
+/* Functions that the fuzz targets share. Each target is one file with LLVMFuzzerTestOneInput(), built with libFuzzer if
+ * LNBENCH_FUZZ is on, and always as a program that replays its corpus:
  *
  *     cmake -B build/fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DLNBENCH_FUZZ=ON
  *     ninja -C build/fuzz fuzz_npy
  *     build/fuzz/bin/fuzz_npy -max_len=4096 -runs=10000000 WORK build/fuzz/harness/tests/fuzz/corpus/npy
  *
- * What it finds is added to that folder, which becomes the archive again:
+ * Add its finds to that folder, and make the archive again:
  *
  *     tar -C FOLDER --sort=name --mtime=@0 --owner=0 --group=0 -cJf harness/tests/fuzz/corpus/npy.tar.xz . */
 #ifndef LNBENCH_FUZZ_H
@@ -21,7 +21,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-/* A file in memory that has these bytes; the path stays the same. */
+/* Returns the path of a file in memory with these bytes; it is always the same path. */
 static inline const char *fuzz_file(const uint8_t *bytes, size_t size)
 {
     static char path[32];
@@ -34,7 +34,7 @@ static inline const char *fuzz_file(const uint8_t *bytes, size_t size)
     return path;
 }
 
-/* An error, if there is one, is one line that was filled in. */
+/* Checks that an error, if there is one, is a complete line. */
 #define FUZZ_CHECK(condition)                                                                      \
     do                                                                                             \
         if (!(condition)) {                                                                        \

@@ -1,4 +1,4 @@
-/* .npy files, as --x reads them. */
+/* Fuzzes .npy files, as --x reads them. */
 #include "tensor.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)

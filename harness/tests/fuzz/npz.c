@@ -1,4 +1,4 @@
-/* .npz archives, by the name of an array and without. */
+/* Fuzzes .npz archives, with and without the name of an array. */
 #include "tensor.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)

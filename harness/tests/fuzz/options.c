@@ -1,4 +1,4 @@
-/* Command lines: each line of the input is an argument. No command is run. */
+/* Fuzzes command lines: each line of the input is an argument. No command is run. */
 #include "commands/options.h"
 #include "fuzz.h"
 

@@ -1,4 +1,4 @@
-/* In place of libFuzzer: each file of the directories that are named, once. */
+/* Replaces libFuzzer: runs each file of the given directories once. */
 #include "fuzz.h"
 #include <dirent.h>
 
@@ -12,11 +12,11 @@ static int replay(const char *directory, const char *name)
     static uint8_t bytes[1 << 20];
     size_t size = fread(bytes, 1, sizeof bytes, file);
     fclose(file);
-    uint8_t *own = malloc(size ? size : 1); /* so that a byte beyond the end is found */
+    uint8_t *own = malloc(size ? size : 1); /* so that a read beyond the end is detected */
     if (!own)
         abort();
     memcpy(own, bytes, size);
-    fprintf(stderr, "%s\n", path); /* the last one named is the one that failed */
+    fprintf(stderr, "%s\n", path); /* the last printed path is the one that failed */
     LLVMFuzzerTestOneInput(own, size);
     free(own);
     return 1;

@@ -1,4 +1,4 @@
-/* .safetensors files, by the name of a tensor and without. */
+/* Fuzzes .safetensors files, with and without the name of a tensor. */
 #include "tensor.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)

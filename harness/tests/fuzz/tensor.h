@@ -1,5 +1,5 @@
-/* What the targets of npy, npz and safetensors files share: bytes are read as --x reads a file of them, or refused in
- * one line, and what was read is as large as its shape says. */
+/* Shared by the targets of npy, npz and safetensors files: bytes are read as --x reads such a file, or refused in one
+ * line, and the data are as large as their shape says. */
 #ifndef LNBENCH_FUZZ_TENSOR_H
 #define LNBENCH_FUZZ_TENSOR_H
 
@@ -7,7 +7,7 @@
 #include "base/die.h"
 #include "inputs/tensor.h"
 
-/* What a parsed header of safetensors takes stays, where die() is caught: a program would have ended. */
+/* A parsed safetensors header is not freed when die() is caught; a program would have ended. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {

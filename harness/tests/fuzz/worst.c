@@ -1,4 +1,4 @@
-/* Worst rows: the files of reference/worst, and of replay. */
+/* Fuzzes files of adversarial rows, as reference/worst has them and replay reads them. */
 #include "fuzz.h"
 #include "base/die.h"
 #include "inputs/worst.h"

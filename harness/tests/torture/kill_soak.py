@@ -124,7 +124,7 @@ def judge_files(finished):
         elif name in ("stdout", "stderr") or ".db" in name or name.endswith(".part"):
             continue
         elif not finished and re.search(rb"(?m)^# (running|interrupted): ", content(TRY / name)):
-            continue  # what a hunt that failed goes on from
+            continue  # the file that a failed hunt continues from
         elif not is_whole(name):
             return f"{name}: neither whole nor absent"
     for path in REFERENCE.rglob("*") if finished else ():
@@ -139,10 +139,10 @@ def judge_survivor(arguments, status, reference, exactly):
     said = content(TRY / "stderr")
     finished = status == reference or arguments[0] == "doctor" and status in (0, 3)
     if b"cannot link the objects" in said or b"gnuplot failed" in said:
-        return None  # it says what lacks; so does the page
+        return None  # it says what is missing; so does the page
     if finished and not same_output(exactly):
         run_as_before = TRY.rename("failed")
-        run_as(arguments, REFERENCE)  # what the machine tells of itself may have changed
+        run_as(arguments, REFERENCE)  # the facts of the machine may have changed
         run_as_before.rename(TRY)
         if not same_output(exactly):
             return "the exit code of success, and other output"
@@ -198,13 +198,13 @@ def main():
     moments = killed = wrong = 0
     most = int(sys.argv[3])
     random.seed(int(sys.argv[4]))
-    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)  # so that what is left behind comes to us
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)  # so that orphans become our children
     for line in Path(sys.argv[1]).read_text().splitlines():
         name, *arguments = line.split()
         begun = time.monotonic()
         reference = run_as(arguments, REFERENCE)
         longest = time.monotonic() - begun
-        time.sleep(1)  # what has the time in it must differ
+        time.sleep(1)  # outputs that contain the time must differ
         run_as(arguments, SECOND)
         exactly = arguments[0] != "doctor" and content(SECOND / "stdout") == content(REFERENCE / "stdout")
         for _ in range(most):

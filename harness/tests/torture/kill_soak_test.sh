@@ -4,13 +4,13 @@
 #     kill_soak_test.sh SOURCES BINARIES LIBRARIES
 #
 # Without LNBENCH_FULL it tries 2 moments of each of a few commands, with it 200 moments of each command.
-# TORTURE_MOST: how many moments of each command; TORTURE_SEED: which moments, 0 if unset; TORTURE_ONLY: of
-# this command alone.
+# TORTURE_MOST: number of moments of each command; TORTURE_SEED: seed of the moments, 0 if unset; TORTURE_ONLY: only
+# this command.
 set -u
 sources=$1
 binaries=$2
 libraries=$3
-[ -w /dev/shm ] && export TMPDIR=/dev/shm # spares the disk some thousand syncs
+[ -w /dev/shm ] && export TMPDIR=/dev/shm # saves thousands of syncs of the disk
 # shellcheck source=harness/tests/torture/prepare.sh
 . "$sources/prepare.sh"
 chosen='[a-z]' most=200

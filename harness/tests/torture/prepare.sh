@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-# Sourced: makes, in a directory of its own, what the commands of commands.txt need.
+# Sourced: makes the files that the commands of commands.txt need, in a directory of its own.
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1
