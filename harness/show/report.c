@@ -874,7 +874,7 @@ report_result report_write(const run_view *view, const char *directory, const te
     report_path(result.markdown, directory, "report", ".md");
     add_frame(&page, generator, run, &html);
     if (run)
-        page_run_end(&html);
+        hash_line_add(&html);
     write_whole_file(result.index_html, &html);
     write_whole_file(result.markdown, &page.markdown);
     text_free(&html);

@@ -12,10 +12,29 @@
 #include <lzma.h>
 
 enum {
-    SHA256_BYTES = 32,
     HEADER_BYTES = 100,     /* of a database: sqlite.org/fileformat2.html, 1.3 */
     APPLICATION_ID_AT = 68, /* in this header, in big-endian order */
 };
+
+/* The last line of an exported database or page. It is as long whatever the hash is. */
+#define HASH_LINE "<!-- all before this line: %016" PRIx64 " -->\n"
+enum { HASH_LINE_LENGTH = sizeof "<!-- all before this line: 0123456789abcdef -->\n" - 1 };
+
+void hash_line_add(text_buffer *bytes)
+{
+    text_format(bytes, HASH_LINE, hash_bytes(HASH_START, bytes->bytes, bytes->length));
+}
+
+/* Ends the program if the last line does not hold the hash of all bytes before it. */
+static void check_hash_line(const char *path, const char *bytes, size_t size)
+{
+    char line[HASH_LINE_LENGTH + 1];
+    const size_t before = size > HASH_LINE_LENGTH ? size - HASH_LINE_LENGTH : 0;
+    snprintf(line, sizeof line, HASH_LINE, hash_bytes(HASH_START, bytes, before));
+    if (memcmp(bytes + before, line, size - before) != 0)
+        die(EXIT_CODE_ENVIRONMENT,
+            "%s: was changed after it was made (its hash differs): ask for it again", path);
+}
 
 /* ---- copying runs between databases ---- */
 
@@ -94,7 +113,7 @@ int64_t store_copy_runs(result_store *store, const char *path, int64_t only, int
     return count;
 }
 
-/* Copies a run of a database into its own file, without a hash at the end. */
+/* Copies a run of a database into its own file, without its last line. */
 static void export_run(const char *database, int64_t run, const char *to)
 {
     char mark[96];
@@ -114,9 +133,6 @@ enum { LINE = 96 };
 static const char opening[] = "<script type=\"application/x-xz\" id=\"run\">\n",
                   closing[] = "</script>\n", doctype[] = "<!DOCTYPE html>",
                   letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-/* The last line has a hash of all bytes before it, and always the same length. */
-#define END_LINE "<!-- all before this line: %016" PRIx64 " -->\n"
-enum { END_LENGTH = sizeof "<!-- all before this line: 0123456789abcdef -->\n" - 1 };
 
 /* Adds the run as lines of base64 (RFC 4648, section 4). */
 void page_run_add(text_buffer *page, const text_buffer *packed)
@@ -138,11 +154,6 @@ void page_run_add(text_buffer *page, const text_buffer *packed)
     text_add(page, closing);
 }
 
-void page_run_end(text_buffer *page)
-{
-    text_format(page, END_LINE, hash_bytes(HASH_START, page->bytes, page->length));
-}
-
 bool page_run_is_page(const char *bytes, size_t size)
 {
     return size >= sizeof doctype && memcmp(bytes, doctype, sizeof doctype - 1) == 0;
@@ -160,44 +171,32 @@ static bool find_run(const char *bytes, size_t size, size_t *begin, size_t *end)
     return close != NULL;
 }
 
-static _Noreturn void was_changed(const char *path)
+/* Decodes base64 to the beginning of `bytes`, and returns the number of bytes. */
+static size_t decode(char *bytes, size_t begin, size_t end)
 {
-    die(EXIT_CODE_ENVIRONMENT,
-        "%s: was changed after it was made (its hash differs): ask for it again", path);
-}
-
-/* Decodes base64 in place. Returns false if other text is there, which a browser may show. */
-static bool decode(char *bytes, size_t begin, size_t end, size_t *size)
-{
-    size_t count = 0;
+    size_t count = 0, size = 0;
     uint32_t four = 0;
-    *size = 0;
     for (size_t i = begin; i < end; i++) {
         const char *letter = bytes[i] ? strchr(letters, bytes[i]) : NULL;
-        if (!letter && bytes[i] != '\n' && bytes[i] != '=')
-            return false;
         if (!letter)
             continue;
         four = four << 6 | (uint32_t)(letter - letters);
         count++;
         if (count % 4 != 1)
-            bytes[(*size)++] = (char)(four >> (6 - 2 * ((count + 3) % 4)));
+            bytes[size++] = (char)(four >> (6 - 2 * ((count + 3) % 4)));
     }
-    return true;
+    return size;
 }
 
 /* Unpacks the run from base64 in place and returns its size. */
 static size_t take_run(const char *path, char *bytes, size_t size)
 {
-    size_t begin, end, packed, before = size > END_LENGTH ? size - END_LENGTH : 0;
-    char end_line[END_LENGTH + 1];
+    size_t begin, end;
     if (!find_run(bytes, size, &begin, &end))
         die(EXIT_CODE_ENVIRONMENT,
             "%s: this page lacks its run: draw the page again with 'lnbench report'", path);
-    snprintf(end_line, sizeof end_line, END_LINE, hash_bytes(HASH_START, bytes, before));
-    if (memcmp(bytes + before, end_line, size - before) != 0 || !decode(bytes, begin, end, &packed))
-        was_changed(path);
-    return packed;
+    check_hash_line(path, bytes, size);
+    return decode(bytes, begin, end);
 }
 
 size_t page_run_cut(char *bytes, size_t size)
@@ -208,36 +207,21 @@ size_t page_run_cut(char *bytes, size_t size)
     size_t left = size - end - behind;
     memmove(bytes + begin - outer, bytes + end + behind, left);
     size = begin - outer + left;
-    return size >= END_LENGTH ? size - END_LENGTH : size;
+    return size >= HASH_LINE_LENGTH ? size - HASH_LINE_LENGTH : size;
 }
 
 /* ---- a run as a file ---- */
 
-static void hash_sha256(const char *bytes, size_t size, unsigned char hash[SHA256_BYTES])
-{
-    /* liblzma computes the SHA-256 of a block that it stores without compression. */
-    lzma_block block = {.version = 1, .check = LZMA_CHECK_SHA256};
-    size_t room = lzma_block_buffer_bound(size), made = 0;
-    unsigned char *out = allocate(room);
-    if (lzma_block_uncomp_encode(&block, (const unsigned char *)bytes, size, out, &made, room) !=
-        LZMA_OK)
-        die_of_memory(room);
-    free(out);
-    memcpy(hash, block.raw_check, SHA256_BYTES);
-}
-
 void run_file_make(const char *database, int64_t run, unsigned preset, text_buffer *bytes)
 {
     char path[1100];
-    unsigned char hash[SHA256_BYTES];
     text_buffer plain = {0};
     const char *folder = temporary_folder_make("export");
     snprintf(path, sizeof path, "%s/run.db", folder);
     export_run(database, run, path);
     read_whole_file(path, &plain);
     temporary_folder_remove(folder);
-    hash_sha256(plain.bytes, plain.length, hash);
-    text_add_bytes(&plain, (const char *)hash, sizeof hash);
+    hash_line_add(&plain);
     if (preset == PACK_NOT) {
         text_add_bytes(bytes, plain.bytes, plain.length);
     } else {
@@ -264,17 +248,6 @@ static bool is_exported(const char *header)
     const unsigned char *id = (const unsigned char *)header + APPLICATION_ID_AT;
     return ((uint32_t)id[0] << 24 | (uint32_t)id[1] << 16 | (uint32_t)id[2] << 8 | id[3]) ==
            STORE_EXPORTED_ID;
-}
-
-static void check_hash(const char *path, const text_buffer *database)
-{
-    unsigned char hash[SHA256_BYTES];
-    if (!is_exported(database->bytes))
-        return;
-    size_t before = database->length - SHA256_BYTES;
-    hash_sha256(database->bytes, before, hash);
-    if (memcmp(database->bytes + before, hash, sizeof hash) != 0)
-        was_changed(path);
 }
 
 static void unpack(const char *path, const text_buffer *packed, size_t size, text_buffer *database)
@@ -326,26 +299,26 @@ run_file run_file_open(const char *path)
 {
     static const char xz[6] = "\xfd"
                               "7zXZ"; /* tukaani.org/xz/xz-file-format.txt, 2.1.1.1 */
-    text_buffer bytes = {0}, unpacked = {0};
+    text_buffer bytes = {0}, unpacked = {0}, *database = &bytes;
     run_file file = {.folder = NULL};
     read_file(path, &bytes);
     size_t size = bytes.length;
-    if (is_database(bytes.bytes, size)) {
-        check_hash(path, &bytes);
-        snprintf(file.database, sizeof file.database, "%s", path);
-    } else {
+    snprintf(file.database, sizeof file.database, "%s", path);
+    if (!is_database(bytes.bytes, size)) {
         if (page_run_is_page(bytes.bytes, size))
             size = take_run(path, bytes.bytes, size);
         else if (size < sizeof xz || memcmp(bytes.bytes, xz, sizeof xz) != 0)
             no_run(path);
-        unpack(path, &bytes, size, &unpacked);
-        if (!is_database(unpacked.bytes, unpacked.length))
+        database = &unpacked;
+        unpack(path, &bytes, size, database);
+        if (!is_database(database->bytes, database->length))
             no_run(path);
-        check_hash(path, &unpacked);
         file.folder = temporary_folder_make("run");
         snprintf(file.database, sizeof file.database, "%s/run.db", file.folder);
-        write_whole_file(file.database, &unpacked);
+        write_whole_file(file.database, database);
     }
+    if (is_exported(database->bytes))
+        check_hash_line(path, database->bytes, database->length);
     text_free(&unpacked);
     text_free(&bytes);
     check_rows(file.database);

@@ -7,9 +7,9 @@
  *     result_store *store = store_open(file.database, STORE_READ);
  *     run_file_close(&file);
  *
- * The last 32 bytes of such a database are the SHA-256 of all bytes before them. SQLite reads only the number of
- * pages in its header, and a program that writes to the file cuts the hash off. `PRAGMA application_id` is
- * STORE_EXPORTED_ID as long as it is there.
+ * The last line of such a database is a hash of all bytes before it. SQLite reads only the number of pages in its
+ * header, and a program that writes to the file cuts the line off. `PRAGMA application_id` is STORE_EXPORTED_ID as long
+ * as the line is there.
  */
 #ifndef LNBENCH_RUN_FILE_H
 #define LNBENCH_RUN_FILE_H
@@ -36,16 +36,16 @@ run_file run_file_open(const char *path);
 /* Deletes the temporary copy now instead of at the end of the program. */
 void run_file_close(run_file *file);
 
-/* The run within a report's page, from which a reader can compute the errors again; and the page's last
- * line, a hash of all before it.
+/* The run within a report's page, from which a reader can compute the errors again.
  *
  *     page_run_add(&page, &packed);         // in the body: <script type="application/x-xz" id="run">...
- *     page_run_end(&page);                  // at the end
+ *     hash_line_add(&page);                 // at the end
  */
 
 /* packed: the output of run_file_make(). */
 void page_run_add(text_buffer *page, const text_buffer *packed);
-void page_run_end(text_buffer *page);
+/* Adds a last line with a hash of all bytes so far, by which run_file_open() sees that the file was changed. */
+void hash_line_add(text_buffer *bytes);
 
 bool page_run_is_page(const char *bytes, size_t size);
 /* Removes the run and the last line from a page in place, and returns the new size. */

@@ -108,12 +108,10 @@ for format in json tsv; do
     check "export again: the same $format" cmp ours theirs
 done
 accepted "import: replays" 0 replay --db there.db
-# Exports compressed by xz: one is truncated, and one unpacks to more than its reader accepts.
+# Exports compressed by xz: one unpacks to more than its reader accepts.
 accepted "a packed export" 0 export --db t.db --format db --out t.run.db.xz
 check "a packed export: the same bytes" cmp <(xz -dc t.run.db.xz | sha256sum) <(sha256sum <t.run.db)
 accepted "a packed export: import" 0 import t.run.db.xz --db packed.db
-head -c 5000 t.run.db.xz >cut.xz
-refused "a packed export cut short" 7 'cut.xz: its xz data is damaged or was cut short' import cut.xz --db bad.db
 cat t.run.db <(head -c 300M /dev/zero) | xz -1 >bomb.xz
 refused "a bomb" 7 'bomb.xz: .* larger than 256 MiB, unpacked' import bomb.xz --db bad.db
 check "what was refused leaves nothing behind" test -z "$(compgen -G '*bad.db*' old.db*)"

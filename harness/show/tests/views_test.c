@@ -265,28 +265,6 @@ VIEW_TEST(test_database)
     }
 }
 
-/* A file with one changed bit is refused with one line. */
-VIEW_TEST(test_changed_bits)
-{
-    const char *path = exported(state, scratch_path(state, "a.db"), view.run.id, PACK_NOT);
-    text_buffer bytes = {0};
-    result_store *store;
-    read_whole_file(path, &bytes);
-    store = store_open_memory();
-    for (size_t bit = 0; bit < 8 * bytes.length; bit += bit < 800 ? 7 : 9011) {
-        int64_t first;
-        bytes.bytes[bit / 8] = (char)(bytes.bytes[bit / 8] ^ 1 << bit % 8);
-        write_whole_file(path, &bytes);
-        if (!DIES(store_copy_runs(store, run_file_open(path).database, 0, &first)))
-            fail_msg("bit %zu was changed, and the file was taken", bit);
-        assert_int_equal(problem.code, EXIT_CODE_ENVIRONMENT);
-        assert_null(strchr(problem.message, '\n'));
-        bytes.bytes[bit / 8] = (char)(bytes.bytes[bit / 8] ^ 1 << bit % 8);
-    }
-    text_free(&bytes);
-    store_close(store);
-}
-
 /* No export of a run counts a process 1 that was killed. */
 TEST_IN_SCRATCH(test_unfinished)
 {
