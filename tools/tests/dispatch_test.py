@@ -1,4 +1,4 @@
-"""tools/dispatch: the check of the library's calls by the published run, and by copies of it with known changes.
+"""tools/dispatch: checks the library's calls in the published run, and in copies of it with known changes.
 
 usage: dispatch_test.py LNBENCH"""
 import csv, glob, os, sqlite3, subprocess, sys, tempfile
@@ -42,7 +42,7 @@ def test_check():
 
 
 def test_classes():
-    """No class is slower than a stricter one, by the published times of the kernels that the table takes."""
+    """Checks that no class is slower than a stricter one, by the published times of the kernels in the table."""
     with open(os.path.join(ROOT, "results/judged/cells.tsv"), encoding="utf-8") as lines, sqlite3.connect("p.db") as store:
         store.execute("CREATE TEMP TABLE taken (call, hidden, place, kernel)")
         store.executemany("INSERT INTO taken VALUES (?, ?, ?, ?)", [

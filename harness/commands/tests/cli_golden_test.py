@@ -1,16 +1,16 @@
-"""All that comes out of a store is as golden/golden.tsv says: tables, JSON, exports, charts, pages, views.
+"""Compares the output of stored runs with golden/golden.tsv: tables, JSON, exports, charts, pages, views.
 
 usage: cli_golden_test.py BINARIES
 
-LNBENCH_GOLDEN_OUT=DIR    writes the outputs into DIR as they are compared, and compares nothing: of two
-                          builds, `diff -r` shows what differs
-LNBENCH_GOLDEN_RENEW=1    writes golden.tsv anew; say in golden/intended.md what was meant to change
-LNBENCH_FULL=1            the slow ones too, which the other two have always
+LNBENCH_GOLDEN_OUT=DIR    writes the outputs into DIR in the compared form, and compares nothing: `diff -r`
+                          shows the differences of two builds
+LNBENCH_GOLDEN_RENEW=1    writes golden.tsv again; explain intended changes in golden/intended.md
+LNBENCH_FULL=1            includes the slow commands, which the other two modes always include
 
 A line of golden.tsv: store, command, exit code, lines, the first 16 digits of the output's SHA-256.
-Compared by key and as doubles: exports and lists of cases are sorted, numbers of cases left out. Left out as
-well: pixels and PDFs; of pictures the texts are compared. In store `here`,
-which has this machine's facts, the processor's name and the sizes of caches are replaced."""
+Exports and lists of cases are sorted, compared by key and as doubles, and without the numbers of cases. Only the
+texts of pictures are compared, not pixels and PDFs. In store `here`, which has this machine's facts, the
+processor's name and the sizes of caches are replaced."""
 import csv, fcntl, glob, hashlib, html, io, json, os, pty, re, select, shlex, shutil, sqlite3, struct, subprocess, sys
 import tempfile, termios, xml.etree.ElementTree
 
@@ -95,7 +95,7 @@ ID_KEYS = ("case", "case_id", "cell", "family_index", "per_family_instance_index
 
 
 def as_double(cell):
-    """However many digits it is written with."""
+    """Reads a number, however many digits it is written with."""
     try:
         return repr(float(cell)) if len(cell) > 7 and not cell.isdigit() else cell
     except ValueError:
@@ -107,7 +107,7 @@ def lines_of_text(text):
 
 
 def lines_of_table(text, separator="\t"):
-    """A line a case, sorted; without columns that number cases."""
+    """Returns one line for each case, sorted, without columns that number cases."""
     rows = list(csv.reader(io.StringIO(text, newline=""))) if separator == "," else [line.split("\t") for line in text.splitlines()]
     kept = [number for number, name in enumerate(rows[0] if rows else []) if name not in ID_KEYS + ("replay",)]
     lines = ["\t".join([as_double(row[number]) for number in kept]) + "\n" for row in rows]
@@ -115,7 +115,7 @@ def lines_of_table(text, separator="\t"):
 
 
 def plain(value):
-    """Without the numbers of cases."""
+    """Removes the numbers of cases."""
     if isinstance(value, dict):
         return {key: plain(found) for key, found in value.items() if key not in ID_KEYS}
     return [plain(found) for found in value] if isinstance(value, list) else value
@@ -134,7 +134,7 @@ def refused(word):
 
 
 def lines_of_json(text):
-    """A line an entry; lists of cases sorted."""
+    """Returns one line for each entry; lists of cases are sorted."""
     document = json.loads(text, parse_constant=refused)
     parts = document if isinstance(document, dict) else {"": document}
     lines = []
@@ -146,7 +146,7 @@ def lines_of_json(text):
 
 
 def lines_of_page(text):
-    """The words; pictures stand beside the page."""
+    """Returns the words; the pictures are separate files."""
     text = re.sub(r"(?s)<(style|script|svg)\b.*?</\1>", "", text)
     words = (html.unescape(part).strip() for part in re.split(r"<[^>]*>", text))
     return lines_of_text("".join(word + "\n" for word in words if word))
@@ -187,7 +187,7 @@ flaws = []
 
 
 def texts_of(svg):
-    """The words of each level text, and its left, right, top and bottom."""
+    """Returns the words of each horizontal text, and its left, right, top and bottom."""
     for x, y, attributes, words in re.findall(
             r'(?s)<g transform="translate\(([-\d.]+),([-\d.]+)\)"([^>]*)>\s*<text>(.*?)</text>', svg):
         words = html.unescape(re.sub("<[^>]*>", "", words)).strip()
@@ -218,7 +218,7 @@ def check_drawing(label, svg):
 
 
 def check_long_names():
-    """Kernels whose names are as long as names may be; and texts that lie on each other are seen."""
+    """Tests kernels with the longest allowed names, and that overlapping texts are detected."""
     longer = "substr(%s || '_blocked_pipelined_nontemporal_with_a_very_long_name', 1, 60)"
     shutil.copy("peers.db", "long.db")
     sql("long", f"UPDATE kernels SET name = {longer % 'name'}; UPDATE kernels SET descriptor = json_set(descriptor, '$.name', name);"
@@ -257,7 +257,7 @@ def keep(store, command, code, text):
 
 
 def lnbench(*words, **environment):
-    """Exit code, standard output and standard error."""
+    """Returns exit code, standard output and standard error."""
     done = subprocess.run([BINARIES + "/lnbench", *words], capture_output=True, env=ENVIRONMENT | environment,
                           stdin=subprocess.DEVNULL, timeout=300)
     return done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
@@ -330,7 +330,7 @@ def make(store):
 
 
 def sql(store, statement):
-    """By the house's tool, which works out anew what is stored of what it changes."""
+    """Runs SQL by run_sql, which computes derived data again."""
     subprocess.run([BINARIES + "/run_sql", store + ".db", statement], check=True, stdout=subprocess.DEVNULL)
 
 
@@ -363,7 +363,7 @@ def make_all():
 
 
 def readme_lines():
-    """The lines of SQL that the store's page shows."""
+    """Returns the lines of SQL in the store's documentation."""
     with open(os.path.join(ROOT, "results", "README.md")) as file:
         return re.findall(r"\| `(SELECT [^`]*)` \|", file.read())
 
@@ -405,7 +405,7 @@ def compare():
 
 
 def recommends(store):
-    """Which kernel is recommended by the terminal, the page and choose, of the latest run of a store."""
+    """Returns the kernels that the terminal, the page and choose recommend for the latest run of a store."""
     with sqlite3.connect(store + ".db") as database:
         run = str(database.execute("SELECT max(id) FROM runs").fetchone()[0])
         near = database.execute("SELECT rows || 'x' || hidden FROM timed WHERE run = ? AND NOT is_copy "
@@ -426,7 +426,7 @@ def recommends(store):
 
 
 def one_answer():
-    """On stores that recommend a kernel, and on some that recommend none."""
+    """Tests stores that recommend a kernel, and some that recommend none."""
     failures, taken = 0, 0
     for store in ("published", "peers", "many", "errors", "half", "killed"):
         by = recommends(store)

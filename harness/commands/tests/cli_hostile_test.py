@@ -1,5 +1,5 @@
-"""Texts of a stranger's store and plugin in every field, every command and every form: nothing of them
-is an order to a terminal, a browser, Markdown, XML or gnuplot.
+"""Prints hostile texts in every field of a stranger's store and plugin, by every command in every format: none of
+them is interpreted by a terminal, a browser, Markdown, XML or gnuplot.
 
 usage: cli_hostile_test.py BINARIES KERNELS_INCLUDE"""
 import csv, html.parser, json, os, re, shutil, sqlite3, subprocess, sys, tempfile
@@ -101,7 +101,7 @@ def json_of(text):
 
 
 def spoil(path, facts):
-    """Every text of every row of the store is one of TEXTS, in turn."""
+    """Replaces every text of every row of the store by one of TEXTS, in rotation."""
     store = sqlite3.connect(path)
     store.text_factory = bytes
     verdicts = [(b"pass", b""), (b"fail", b"inaccurate"), (b"fail", b"crashed"), (b"unsupported", b""), (b"fail", b"wrong-class"), (b"missing", b"")]

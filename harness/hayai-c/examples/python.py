@@ -13,7 +13,7 @@ Function = ctypes.CFUNCTYPE(None, pointer, pointer)
 
 
 class Repetition(ctypes.Structure):
-    """The first members of hayai_repetition; it is only read."""
+    """The first members of hayai_repetition, which are enough for reading."""
     _fields_ = [("name", ctypes.c_char_p), ("benchmark", ctypes.c_size_t),
                 ("repetition", ctypes.c_uint), ("order", ctypes.c_uint),
                 ("iterations", ctypes.c_int64), ("real_seconds", ctypes.c_double),

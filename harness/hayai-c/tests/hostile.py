@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """A careless caller by dlopen: hostile.py libhayai.so. Every function gets zeros for all arguments,
-and garbage where an enum is asked for; the process must live. What takes a handle refuses NULL: by
+and garbage for an enum; the process must survive. Functions with a handle refuse NULL with
 HAYAI_ERROR_ARGUMENT, or 0, false or "", and a message."""
 import ctypes
 import glob

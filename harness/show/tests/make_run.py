@@ -1,6 +1,6 @@
-"""Makes runs as databases, which `lnbench import` and `lnbench compare` take: a line of words with tabs between, NAME
-[KEY=VALUE...], asks for NAME.db, and a line answers when it is there. All of a run follows from its line. run_sql works out what
-lnbench works out from results: judgements, times and counts.
+"""Makes runs as databases for `lnbench import` and `lnbench compare`. A line of words separated by tabs, NAME
+[KEY=VALUE...], requests NAME.db, and a line answers when it exists. The line determines the whole run. run_sql computes
+the data that lnbench derives from results: judgements, times and counts.
 
 usage: make_run.py BINARIES"""
 import hashlib, json, os, random, re, sqlite3, subprocess, sys
@@ -20,7 +20,7 @@ def insert(database, table, row):
 
 
 def reproducible(measured, declared):
-    """Measured, or (in brackets) declared."""
+    """Returns the class: measured, or (in brackets) declared."""
     classes = ("none", "run", "row", "isa")
     return measured if measured in classes else f"({declared})" if declared in classes else "-"
 

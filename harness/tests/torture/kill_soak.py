@@ -1,15 +1,15 @@
-"""SIGKILL at random moments of each command of a list:
+"""Sends SIGKILL at random moments of each command of a list:
 
-    kill_soak.py LIST LNBENCH MOMENTS SEED        # so many moments of each command
+    kill_soak.py LIST LNBENCH MOMENTS SEED        # MOMENTS: number for each command
 
-of lnbench, or of a process that it started (its worker, gnuplot), in a directory that has what the commands
-need (prepare.sh). A line of the list is NAME and the arguments of lnbench, which runs in try/, with a copy of
+to lnbench, or to a process that it started (its worker, gnuplot), in a directory that has the files that the
+commands need (prepare.sh). A line of the list is NAME and the arguments of lnbench, which runs in try/, with a copy of
 base.db as work.db. Afterwards
 - no process is left;
-- databases pass SQLite's integrity check, have the runs that they had, and lnbench exports them;
+- databases pass SQLite's integrity check, keep their runs, and lnbench can export them;
 - each other file is as an undisturbed run leaves it, or absent, or has a name that ends in .part;
 - `run --resume` completes the run, if there is one to complete;
-- where lnbench lived on, its exit code is that of an undisturbed run, and so are its output and files; or the
+- if lnbench survived, its exit code is that of an undisturbed run, and so are its output and files; or the
   exit code is 6 or 7, and standard error says why. TMPDIR is empty.
 Prints how many moments it tried, and how many processes it killed."""
 
@@ -44,7 +44,7 @@ def prepare():
 
 
 def run_as(arguments, folder):
-    """Runs the command undisturbed, and keeps what it leaves as `folder`."""
+    """Runs the command undisturbed, and keeps its files as `folder`."""
     prepare()
     status = start(arguments).wait(LONGEST)
     shutil.rmtree(folder, ignore_errors=True)
@@ -61,7 +61,7 @@ def descendants(process):
 
 
 def all_end():
-    """All processes that are left end, or are killed at last."""
+    """Waits for all remaining processes, and kills those that do not end."""
     deadline, late = time.monotonic() + PATIENCE, False
     while True:
         try:
@@ -81,7 +81,7 @@ def content(path):
 
 
 def mask(text):
-    """What two runs that measure time have in common: not their numbers, nor which copy is the faster one."""
+    """Returns the common text of two runs that measure time: without numbers and the faster copy."""
     text = re.sub(rb"(?m)^(Quiet|! Noisy): .*\n( .*\n)*", b"", text)
     text = re.sub(rb" (rep|nt)(?=[ \n])", b"", text)
     text = re.sub(rb"[-+.!\d]+(e[-+.\d]+)?", b"#", text)
@@ -94,7 +94,7 @@ def same_output(exactly):
 
 
 def is_whole(name):
-    """As in the reference; about as long, where two undisturbed runs differ too."""
+    """Returns whether a file is as in the reference, or about as long if undisturbed runs differ too."""
     made, twin = content(TRY / name), content(REFERENCE / name)
     if twin is None:
         return False
@@ -135,7 +135,7 @@ def judge_files(finished):
 
 
 def judge_survivor(arguments, status, reference, exactly):
-    """Of lnbench that was not killed itself."""
+    """Checks lnbench if it was not killed itself."""
     said = content(TRY / "stderr")
     finished = status == reference or arguments[0] == "doctor" and status in (0, 3)
     if b"cannot link the objects" in said or b"gnuplot failed" in said:
@@ -156,7 +156,7 @@ def judge_survivor(arguments, status, reference, exactly):
 
 
 def judge_rest(arguments):
-    """By lnbench itself: run 1 is what it was, and --resume does what is left."""
+    """Checks by lnbench that run 1 is unchanged, and that --resume does the rest."""
     start(["export", "--db", "work.db", "--run", "1"], "export").wait(LONGEST)
     if content(TRY / "export") != content(Path("run.json")):
         return "run 1 is not what it was"
@@ -167,7 +167,7 @@ def judge_rest(arguments):
 
 
 def try_moment(arguments, seconds, reference, exactly):
-    """Returns whether a process was killed, and what was wrong."""
+    """Returns whether a process was killed, and the faults."""
     prepare()
     first = start(arguments)
     time.sleep(seconds)
