@@ -212,7 +212,7 @@ static bool is_trusted(const timing_scatter *scatter)
     return scatter->apart <= most_apart && scatter->cpu_share >= least_cpu_share;
 }
 
-/* Prints the report as text. Its first line is such as "timings here are good to about 2 %: 2 things to mend". */
+/* Prints the report as text. Its first line is such as "timings here are good to about 2 %: 2 warnings". */
 static void print_text(const output_file *out, const machine_facts *machine,
                        const timing_scatter *scatter, const finding *findings, size_t count,
                        bool facts)
@@ -225,18 +225,16 @@ static void print_text(const output_file *out, const machine_facts *machine,
         output_text(out, "timings here, in half a second, are good to about %.2g %%: ",
                     100 * scatter->apart);
     else if (scatter->cpu_share < least_cpu_share)
-        output_text(out, "timings here cannot be trusted, other work has %.0f %% of the CPU: ",
+        output_text(out,
+                    "timings here cannot be trusted, since other work uses %.0f %% of the CPU: ",
                     100 * (1 - scatter->cpu_share));
     else
         output_text(
             out,
-            "timings here cannot be trusted, equal pieces of work differed by a factor of %.2f: ",
+            "timings here cannot be trusted, since the same work took up to %.2f times as long: ",
             1 + scatter->apart);
     output_colour(out, NULL);
-    if (warnings > 0)
-        output_line(out, "%zu thing%s to mend", warnings, plural(warnings));
-    else
-        output_line(out, "nothing to mend");
+    output_line(out, "%zu warning%s", warnings, plural(warnings));
     if (facts || warnings > 0)
         output_text(out, "\n");
     for (size_t i = 0; i < (facts ? count : warnings); i++) {
@@ -245,7 +243,7 @@ static void print_text(const output_file *out, const machine_facts *machine,
         output_colour(out, NULL);
         output_text(out, " %s\n", findings[i].what);
         if (findings[i].remedy[0])
-            output_line(out, "         mend: %s", findings[i].remedy);
+            output_line(out, "         to do: %s", findings[i].remedy);
     }
     output_line(out, "\n%zu checked%s", count,
                 facts ? "" : ": --facts shows what is fine, notes, and the facts of the machine");

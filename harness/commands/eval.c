@@ -696,10 +696,9 @@ static void print_none(const fingerprint_input *input, const fingerprint_found *
     while (digits <= MOST && !has_decimals(input->y, count, input->y_type, digits))
         digits++;
     output_line(out, "none: no candidate (eps up to 1/64) explains y%s",
-                input->gamma || input->beta ? ""
-                                            : "; if the black box has gamma or beta, give them");
+                input->gamma || input->beta ? "" : "; give its gamma and beta, if it has any");
     output_text(out, found->last_row ? "Rows 0 to %zu rule" : "Row %zu rules", found->last_row);
-    output_line(out, " out every candidate over the last axis");
+    output_line(out, " out all candidates that normalise the last axis");
     if (input->digits == FINGERPRINT_EXACT && count >= ENOUGH && digits > 0 && digits <= MOST)
         output_line(out, "y looks rounded to %d decimals: add --digits %d", digits, digits);
 }
@@ -733,7 +732,7 @@ static void print_answer(const fingerprint_input *input, const fingerprint_found
     if (found->probe != 0)
         output_text(out,
                     "A row that alternates between +%.9g and -%.9g%s would %s.\n"
-                    "%s: append it to x, run your kernel, ask again\n",
+                    "%s: append it to x, run your kernel, and repeat this command\n",
                     (double)found->probe, (double)found->probe,
                     hidden % 2 ? ", with a 0 at its end," : "",
                     found->pairs_left == 0 ? "leave one of them" : "leave fewer candidates",
