@@ -56,10 +56,11 @@ static const cli_option *find_option(const cli_command *command, const char *nam
         if (is_named(names[count], name, length))
             return &command->options[count];
     }
-    char given[64], meant[MEANT_LENGTH];
+    char given[64];
     snprintf(given, sizeof given, "%.*s", (int)length, name);
-    die(EXIT_CODE_USAGE, "%s has no option --%.60s%s: see lnbench %s --help", command->name, given,
-        did_you_mean(given, names, count, meant), command->name);
+    const char *near = nearest_word(given, names, count);
+    die(EXIT_CODE_USAGE, "%s has no option --%.60s%s%s%s: see lnbench %s --help", command->name,
+        given, near ? " (did you mean --" : "", near ? near : "", near ? "?)" : "", command->name);
 }
 
 /* Checks the directory of the store, so that a mistyped name is reported before anything is measured. */

@@ -555,7 +555,7 @@ done <<'END'
 2|one8.npy \(--beta\): has 1 elements, but gamma has 6|--x x1.npy --y y1.npy --gamma ones.npy --beta one8.npy --digits 4
 2|--digits 40: choose 0 to 17 decimals|--x x1.npy --y y1.npy --digits 40
 2|err|--x err --y y1.npy
-2|did you mean .digits.\?|--x x1.npy --y y1.npy --digit 4
+2|did you mean --digits\?|--x x1.npy --y y1.npy --digit 4
 END
 
 finish
