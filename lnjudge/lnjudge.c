@@ -454,15 +454,15 @@ __attribute__((format(printf, 3, 4))) static bool blame(worker_reply *reply, ver
 
 /* Returns a message whose tensors are between two pages and begin as many bytes after a multiple of ALIGNMENT as
  * requested. The sum gets its own memory if it would share that of the residual. */
-static work_order placed_order(const work_order *order)
+static worker_message placed_message(const worker_message *message)
 {
-    const operation *what = operations[order->operation];
-    work_order placed = *order;
+    const operation *what = operations[message->operation];
+    worker_message placed = *message;
     for (size_t i = 0; i < what->count; i++) {
         const tensor_role *role = &what->roles[i];
         tensor_layout *layout = &placed.layout.tensors[i];
         layout->offset = role->type == TYPE_ACCUMULATOR  ? 0
-                         : layout->place == GUARD_BEHIND ? dtype_size(order->problem.storage)
+                         : layout->place == GUARD_BEHIND ? dtype_size(message->problem.storage)
                                                          : layout->offset % ALIGNMENT;
         layout->place = GUARD_AMID;
         if (role_is_sum(what, i) && layout->lies_in != ROLE_X)
@@ -480,7 +480,7 @@ static bool input_is_whole(const call_tensors *of, size_t i, size_t first, worke
     if (!buffer->map || role->output || tensors_input_is_written(of, i))
         return true;
     char *right = allocate(buffer->size + 1);
-    rows_lay_out(right, &of->extents[i], of->memory + of->order->at.tensors[i] + from);
+    rows_lay_out(right, &of->extents[i], of->memory + of->message->at.tensors[i] + from);
     bool same = memcmp(right, buffer->data, buffer->size) == 0;
     free(right);
     return same || blame(reply, VERDICT_INPUT_MODIFIED, "wrote to its input %s", role->name);
@@ -508,8 +508,8 @@ static bool run_rows(kernel_session *session, call_tensors *of, size_t first, wo
 /* Calls the kernel on two halves of the rows in turn, and `again` times more on the first half; or once on all rows. */
 static bool run_calls(kernel_session *session, call_tensors *of, size_t again, worker_reply *reply)
 {
-    const size_t second = of->order->problem.rows - of->problem.rows;
-    const guarded *result = &of->buffers[of->order->layout.tensors[of->what->result].lies_in];
+    const size_t second = of->message->problem.rows - of->problem.rows;
+    const guarded *result = &of->buffers[of->message->layout.tensors[of->what->result].lies_in];
     if (!run_rows(session, of, 0, reply))
         return false;
     tensors_hand_back(of, 0);
@@ -526,30 +526,30 @@ static bool run_calls(kernel_session *session, call_tensors *of, size_t again, w
     return fine;
 }
 
-static bool ask_in_process(kernel_runner *runner, const work_order *order, double deadline_seconds,
-                           worker_reply *reply)
+static bool ask_in_process(kernel_runner *runner, const worker_message *message,
+                           double deadline_seconds, worker_reply *reply)
 {
     kernel_session *session = (kernel_session *)runner;
     const lnjudge_question *question = &session->question;
-    bool halves = order->layout.calls == CALLS_HALVES && order->problem.rows > 1;
-    size_t again = order->again ? order->again : 2 * (order->layout.calls != CALLS_ONCE);
+    bool halves = message->layout.calls == CALLS_HALVES && message->problem.rows > 1;
+    size_t again = message->again ? message->again : 2 * (message->layout.calls != CALLS_ONCE);
     (void)deadline_seconds;
     *reply = (worker_reply){.kind = REPLY_DONE};
-    if (order->kind == ORDER_SUPPORTS) /* a function has no supports(), and only one convention */
+    if (message->kind == MESSAGE_SUPPORTS) /* a function supports only one convention */
         return blame(reply, VERDICT_UNSUPPORTED, "it takes one convention");
     bool takes = !(question->traits & LNJUDGE_THESE_SIZES);
     for (size_t i = 0; i < question->hidden_count; i++)
-        takes |= question->hidden[i] == order->problem.hidden;
+        takes |= question->hidden[i] == message->problem.hidden;
     if (!takes)
         return blame(reply, VERDICT_UNSUPPORTED, "it takes no such size");
-    if (order->at.tensors[ROLE_RESIDUAL] >= 0 && (question->traits & LNJUDGE_NO_RESIDUAL))
+    if (message->at.tensors[ROLE_RESIDUAL] >= 0 && (question->traits & LNJUDGE_NO_RESIDUAL))
         return blame(reply, VERDICT_UNSUPPORTED, "it takes no residual");
-    const work_order placed = placed_order(order);
-    ln_problem problem = order->problem;
+    const worker_message placed = placed_message(message);
+    ln_problem problem = message->problem;
     call_tensors tensors;
     problem.rows = halves ? (problem.rows + 1) / 2 : problem.rows;
     if (!(question->traits & LNJUDGE_DENSE))
-        layout_strides(&order->layout, operations[order->operation], &problem);
+        layout_strides(&message->layout, operations[message->operation], &problem);
     if (!tensors_create(&tensors, &placed, runner->memory, &problem, question->accumulator, false))
         memory_is_out(0);
     bool fine = run_calls(session, &tensors, again, reply);

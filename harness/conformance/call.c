@@ -26,44 +26,44 @@ static off_t take_offset(off_t *end, bool present, size_t bytes)
 
 /* A call has an output if the layout wants it and the inputs that it depends on are present. Tables are poisoned, so
  * that the output of an earlier kernel cannot be taken for this one's. */
-void judge_place(row_judge *judge, const judge_block *block, work_order *order)
+void judge_place(row_judge *judge, const judge_block *block, worker_message *message)
 {
     const operation *what = operations[block->operation];
     role_extent extents[ROLES_MOST];
     unsigned there = 0;
     off_t end = 0;
-    order->operation = block->operation;
-    order->problem = judge_block_call(block).problem;
+    message->operation = block->operation;
+    message->problem = judge_block_call(block).problem;
     for (size_t i = 0; i < ROLES_MOST; i++)
         there |= block->inputs[i] ? ROLE_BIT(i) : 0;
     for (size_t i = 0; i < what->count; i++) { /* room for any accumulator */
         const tensor_role *role = &what->roles[i];
-        const bool left_out = order->kind == ORDER_JUDGE && i != what->result &&
-                              !(order->layout.outputs & ROLE_BIT(i));
+        const bool left_out = message->kind == MESSAGE_JUDGE && i != what->result &&
+                              !(message->layout.outputs & ROLE_BIT(i));
         const bool has =
             role->output ? (role->with & ~there) == 0 && !left_out : (there & ROLE_BIT(i)) != 0;
-        extents[i] = role_extent_of(role, &order->problem, LN_F64);
-        order->at.tensors[i] = take_offset(&end, has, extent_bytes(&extents[i]));
+        extents[i] = role_extent_of(role, &message->problem, LN_F64);
+        message->at.tensors[i] = take_offset(&end, has, extent_bytes(&extents[i]));
     }
-    order->at.facts = take_offset(&end, true, block->rows * sizeof(ln_row_facts));
-    order->at.bounds = take_offset(&end, true, block->rows * sizeof(ln_bound));
+    message->at.facts = take_offset(&end, true, block->rows * sizeof(ln_row_facts));
+    message->at.bounds = take_offset(&end, true, block->rows * sizeof(ln_bound));
     judge->runner->reserve(judge->runner, (size_t)end);
     for (size_t i = 0; i < what->count; i++) {
-        char *at = judge_memory(judge, order->at.tensors[i]);
+        char *at = judge_memory(judge, message->at.tensors[i]);
         if (at && !what->roles[i].output)
             memcpy(at, block->inputs[i], extent_bytes(&extents[i]));
         else if (at && what->roles[i].shape == SHAPE_TABLE)
             memset(at, POISON, extent_bytes(&extents[i]));
     }
-    ln_row_facts *facts = (void *)judge_memory(judge, order->at.facts);
+    ln_row_facts *facts = (void *)judge_memory(judge, message->at.facts);
     for (size_t row = 0; block->results && row < block->rows; row++)
         facts[row] = block->results[row].facts;
 }
 
-bool judge_ask(row_judge *judge, const work_order *order, double more_seconds, worker_reply *reply,
-               case_verdict *verdict)
+bool judge_ask(row_judge *judge, const worker_message *message, double more_seconds,
+               worker_reply *reply, case_verdict *verdict)
 {
-    judge->runner->ask(judge->runner, order, judge->settings.deadline_seconds + more_seconds,
+    judge->runner->ask(judge->runner, message, judge->settings.deadline_seconds + more_seconds,
                        reply);
     if (reply->kind != REPLY_FAILED)
         return true;
@@ -120,7 +120,7 @@ static bool check_sum(const char *sums, const judge_block *block, case_verdict *
 }
 
 bool judge_read_beside(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
-                       const work_order *order, unsigned outputs, case_verdict *verdict)
+                       const worker_message *message, unsigned outputs, case_verdict *verdict)
 {
     const operation *what = operations[block->operation];
     bool right = true, any = false;
@@ -128,7 +128,7 @@ bool judge_read_beside(row_judge *judge, const judge_block *block, const kernel_
         any |= role_is_statistic(&what->roles[i]) && (outputs & ROLE_BIT(i));
     for (size_t i = 0; i < what->count; i++) {
         const char *values =
-            outputs & ROLE_BIT(i) ? judge_memory(judge, order->at.tensors[i]) : NULL;
+            outputs & ROLE_BIT(i) ? judge_memory(judge, message->at.tensors[i]) : NULL;
         if (role_is_statistic(&what->roles[i]) && any)
             read_statistics(values, block, kernel, judge->given[i], judge->rounded[i]);
         else if (role_is_sum(what, i) && values)
@@ -137,32 +137,31 @@ bool judge_read_beside(row_judge *judge, const judge_block *block, const kernel_
     return right;
 }
 
-work_order judge_order(layout_name name, const judge_block *block, const kernel_entry *kernel)
+worker_message judge_message(layout_name name, const judge_block *block, const kernel_entry *kernel)
 {
-    work_order order = worker_order(ORDER_JUDGE, kernel);
-    order.layout = layout_named(name, operations[block->operation], block->hidden);
-    order.again = name == LAYOUT_BEHIND; /* a second call must give the same bits */
-    return order;
+    worker_message message = message_for(MESSAGE_JUDGE, kernel);
+    message.layout = layout_named(name, operations[block->operation], block->hidden);
+    message.again = name == LAYOUT_BEHIND; /* a second call must give the same bits */
+    return message;
 }
 
 bool judge_run(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
-               work_order *order, void *computed, case_verdict *verdict)
+               worker_message *message, void *computed, case_verdict *verdict)
 {
     worker_reply reply;
     const size_t result = operations[block->operation]->result;
-    judge_place(judge, block, order);
-    if (!judge_ask(judge, order, 0, &reply, verdict))
+    judge_place(judge, block, message);
+    if (!judge_ask(judge, message, 0, &reply, verdict))
         return false;
     judge->upper_halves |= reply.value == 1;
     snprintf(judge->taken, sizeof judge->taken, "%.63s", reply.text);
-    memcpy(computed, judge_memory(judge, order->at.tensors[result]), judge_bytes(block));
-    return judge_read_beside(judge, block, kernel, order, order->layout.outputs, verdict);
+    memcpy(computed, judge_memory(judge, message->at.tensors[result]), judge_bytes(block));
+    return judge_read_beside(judge, block, kernel, message, message->layout.outputs, verdict);
 }
 
 /* ---- bounds ---- */
 
-/* With sums of f32 or f64 rows in a 16-bit type, every error would be allowed. A kernel that declares this is judged as
- * if its sums were in f32. */
+/* Sums of f32 or f64 rows in a 16-bit type would allow every error; such a kernel is judged as if they were in f32. */
 judged_kind judged_kind_of(const kernel_entry *kernel, bool has_bound)
 {
     const kernel_facts *facts = &kernel->facts;
@@ -184,21 +183,21 @@ bool judge_bounds(row_judge *judge, const judge_block *block, const kernel_entry
     *has = false;
     judge->probable_row_ulp = NAN;
     for (int probable = chance > 0; kernel->facts.has_bound && probable >= 0; probable--) {
-        work_order order = worker_order(ORDER_BOUND, kernel);
+        worker_message message = message_for(MESSAGE_BOUND, kernel);
         worker_reply reply;
         case_verdict failed = {0};
         double most = 0;
-        order.count = block->rows;
-        order.chance = probable ? chance : 0;
-        judge_place(judge, block, &order);
-        if (!judge_ask(judge, &order, 0, &reply, &failed)) {
+        message.count = block->rows;
+        message.chance = probable ? chance : 0;
+        judge_place(judge, block, &message);
+        if (!judge_ask(judge, &message, 0, &reply, &failed)) {
             verdict->kind = failed.kind;
             verdict_say(verdict, "in %s: %s", probable ? "probable_bound()" : "bound()",
                         failed.detail);
             return false;
         }
         *has = reply.value == 1;
-        memcpy(judge->bounds, judge_memory(judge, order.at.bounds),
+        memcpy(judge->bounds, judge_memory(judge, message.at.bounds),
                block->rows * sizeof *judge->bounds);
         /* A bound that leaves no correct digit is ignored. A bound that is NaN stays, and no error is within it. */
         for (size_t row = 0; (*has || !probable) && block->results && row < block->rows; row++) {
@@ -256,8 +255,8 @@ void judge_kernel(row_judge *judge, const judge_block *block, const kernel_entry
                   case_judgement *judgement)
 {
     row_findings findings = {.verdict.kind = VERDICT_PASS};
-    work_order orders[2] = {judge_order(LAYOUT_TIMED, block, kernel),
-                            judge_order(LAYOUT_BEHIND, block, kernel)};
+    worker_message orders[2] = {judge_message(LAYOUT_TIMED, block, kernel),
+                                judge_message(LAYOUT_BEHIND, block, kernel)};
     const operation *what = operations[block->operation];
     bool has_bound, given = true; /* given: the kernel wrote every statistic of every row */
     *judgement = (struct case_judgement){.bound_row_ulp = NAN, .probable_row_ulp = NAN};
@@ -324,13 +323,13 @@ void judge_promise(const judge_block *block, const kernel_entry *call, const cha
 void judge_score(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
                  row_score *scores, case_verdict *verdict)
 {
-    work_order order = judge_order(LAYOUT_TIMED, block, kernel);
+    worker_message message = judge_message(LAYOUT_TIMED, block, kernel);
     bool has_bound = false;
     size_t column;
     *verdict = (struct case_verdict){.kind = VERDICT_PASS};
     judge_reserve(judge, block);
     if (!judge_bounds(judge, block, kernel, &has_bound, verdict) ||
-        !judge_run(judge, block, kernel, &order, judge->computed, verdict))
+        !judge_run(judge, block, kernel, &message, judge->computed, verdict))
         return;
     for (size_t row = 0; row < block->rows; row++) {
         const metrics_row scaled = judge_metrics_row(block, row);

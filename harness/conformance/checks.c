@@ -226,7 +226,7 @@ static void examine_calls(row_judge *judge, const conformance_block *asked,
     static const double slow_element = 50e-9; /* seconds that a slow kernel takes for an element */
     const judge_block *block = &asked->block;
     const bool all = block->inputs[ROLE_RESIDUAL];
-    work_order order = worker_order(asked->period ? ORDER_CALL_LARGE : ORDER_GROW, kernel);
+    worker_message message = message_for(asked->period ? MESSAGE_CALL_LARGE : MESSAGE_GROW, kernel);
     row_findings findings = {.verdict.kind = VERDICT_PASS};
     const size_t result = operations[block->operation]->result;
     double more = 0;
@@ -235,26 +235,26 @@ static void examine_calls(row_judge *judge, const conformance_block *asked,
     judge_reserve(judge, block);
     if (!judge_bounds(judge, block, kernel, &has_bound, &judgement->verdict))
         return;
-    judge_place(judge, block, &order);
-    order.count = CALLS;
-    order.seed = judge->settings.seed;
+    judge_place(judge, block, &message);
+    message.count = CALLS;
+    message.seed = judge->settings.seed;
     if (asked->period) { /* x's rows go behind everything else; the call has the large shape */
         const size_t bytes = LARGE_PERIOD * block->hidden * dtype_size(block->storage);
-        const off_t x = order.at.bounds + (off_t)(block->rows * sizeof(ln_bound));
-        order.problem = asked->large;
-        order.at.tensors[ROLE_X] = x;
+        const off_t x = message.at.bounds + (off_t)(block->rows * sizeof(ln_bound));
+        message.problem = asked->large;
+        message.at.tensors[ROLE_X] = x;
         if (!all) /* then only y is requested */
-            order.at.tensors[ROLE_MEAN] = order.at.tensors[ROLE_RSTD] = -1;
+            message.at.tensors[ROLE_MEAN] = message.at.tensors[ROLE_RSTD] = -1;
         judge->runner->reserve(judge->runner, (size_t)x + bytes);
         memcpy(judge_memory(judge, x), asked->period, bytes);
-        more = slow_element * (double)order.problem.rows * (double)order.problem.hidden;
+        more = slow_element * (double)message.problem.rows * (double)message.problem.hidden;
     }
-    if (!judge_ask(judge, &order, more, &answer, &judgement->verdict))
+    if (!judge_ask(judge, &message, more, &answer, &judgement->verdict))
         return;
-    memcpy(judge->computed, judge_memory(judge, order.at.tensors[result]), judge_bytes(block));
+    memcpy(judge->computed, judge_memory(judge, message.at.tensors[result]), judge_bytes(block));
     judged_kind kind = judged_kind_of(kernel, has_bound);
     if (all)
-        judge_read_beside(judge, block, kernel, &order, ~0u, &findings.verdict);
+        judge_read_beside(judge, block, kernel, &message, ~0u, &findings.verdict);
     judge_call(judge, block, judge->computed, &kind, all, &findings, judgement);
     if (verdict_is_right(judgement->verdict.kind)) /* the worker's remark on slow calls */
         verdict_say(&judgement->verdict, "%s", answer.text);
@@ -270,12 +270,12 @@ static void examine_plain(row_judge *judge, const struct shape *shape, const jud
     bool has_bound, in_place = !(kernel->facts.traits & LN_TRAIT_NOT_IN_PLACE);
     shown.memory = (arena){0};
     judge_block_repeat(&shown, shape->rows);
-    work_order order =
-        judge_order(shape->layout != LAYOUT_IN_PLACE || in_place ? shape->layout : LAYOUT_TIMED,
-                    &shown, kernel);
+    worker_message message =
+        judge_message(shape->layout != LAYOUT_IN_PLACE || in_place ? shape->layout : LAYOUT_TIMED,
+                      &shown, kernel);
     judge_reserve(judge, &shown);
     if (judge_bounds(judge, head, kernel, &has_bound, &judgement->verdict) &&
-        judge_run(judge, &shown, kernel, &order, judge->computed, &judgement->verdict)) {
+        judge_run(judge, &shown, kernel, &message, judge->computed, &judgement->verdict)) {
         const judged_kind kind = judged_kind_of(kernel, has_bound);
         for (size_t row = head->rows; row < shown.rows; row++)
             judge->bounds[row] = judge->bounds[row % head->rows];
@@ -311,8 +311,7 @@ static void add_up(case_judgement *all, const case_judgement *one, const judge_b
     judge_add_figures(all, one);
 }
 
-/* Runs one block after the other, up to the first fault. If a block is missing, so is the check, unless another block
- * has a fault. */
+/* Runs the blocks up to the first fault. If a block is missing, so is the check, unless another block has a fault. */
 static void run_blocks(row_judge *judge, const conformance_blocks *blocks,
                        const kernel_entry *kernel, case_judgement *judgement)
 {

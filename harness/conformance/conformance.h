@@ -74,8 +74,7 @@ void conformance_release(conformance_blocks *blocks);
 
 /* ---- one block (call.c) ---- */
 
-/* Runs the kernel as it is timed, and once more with all statistics, and judges the outputs. Failures of the kernel are
- * in the judgement. */
+/* Runs the kernel as it is timed, and once more with all statistics, and judges the outputs and failures. */
 void judge_kernel(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
                   case_judgement *judgement);
 
@@ -117,7 +116,7 @@ bool invariance_measure(row_judge *judge, const ln_convention *convention, progr
  *
  *     timed_rows rows;
  *     timed_rows_begin(&rows, judge, blocks, kernel, judged, &verdict);
- *     ... on REPLY_ROWS: timed_rows_take(&rows, judge, begin, &reply), then ORDER_GO_ON
+ *     ... on REPLY_ROWS: timed_rows_take(&rows, judge, begin, &reply), then MESSAGE_GO_ON
  *     if (timed_rows_judge(&rows, judge, &judgement)) ...
  *     timed_rows_free(&rows);
  */
@@ -142,7 +141,7 @@ bool timed_rows_begin(timed_rows *rows, row_judge *judge, const judge_block bloc
                       const kernel_entry *kernel, void *const judged[TIMED_BLOCKS],
                       case_verdict *verdict);
 /* Takes the rows that a REPLY_ROWS announced, and judges them; the worker waits for GO_ON. */
-void timed_rows_take(timed_rows *rows, row_judge *judge, const work_order *begin,
+void timed_rows_take(timed_rows *rows, row_judge *judge, const worker_message *begin,
                      const worker_reply *announced);
 /* Returns false if no row differed; else makes the judgement of the first block cover all rows. */
 bool timed_rows_judge(const timed_rows *rows, const row_judge *judge, case_judgement *judgement);

@@ -49,16 +49,16 @@ static void find_statistics(covering_run *run, const judge_block *block, unsigne
 
 /* Makes the message of a problem. The library chooses a kernel by the cache that holds the rows, so its calls have one
  * more factor, call_place, with a random level. */
-static work_order order_of(const covering_run *run, const combination *asked,
-                           const judge_block *block)
+static worker_message message_of(const covering_run *run, const combination *asked,
+                                 const judge_block *block)
 {
     enum { DRAW_CALL_PLACE = 256 };
-    work_order order = worker_order(ORDER_JUDGE, run->kernel);
-    order.layout = combination_layout(asked, block->storage, block->param);
-    order.seed = combination_draw(asked, 0);
-    if (call_class(&run->kernel->facts, &order.accuracy))
-        order.place = (call_place)(combination_draw(asked, DRAW_CALL_PLACE) % CALL_PLACES);
-    return order;
+    worker_message message = message_for(MESSAGE_JUDGE, run->kernel);
+    message.layout = combination_layout(asked, block->storage, block->param);
+    message.seed = combination_draw(asked, 0);
+    if (call_class(&run->kernel->facts, &message.accuracy))
+        message.place = (call_place)(combination_draw(asked, DRAW_CALL_PLACE) % CALL_PLACES);
+    return message;
 }
 
 /* Runs a problem once and judges the output; block NULL: makes the rows. */
@@ -75,21 +75,21 @@ static void run_once(covering_run *run, const combination *asked, const judge_bl
         block = &own;
     }
     const judge_block head = judge_head(block);
-    work_order order = order_of(run, asked, block);
+    worker_message message = message_of(run, asked, block);
     *judgement = (case_judgement){.bound_row_ulp = NAN, .verdict.kind = VERDICT_PASS};
     judge_reserve(judge, block);
     if (judge_bounds(judge, block, run->kernel, &run->has_bound, &judgement->verdict) &&
-        judge_run(judge, block, run->kernel, &order, judge->computed, &judgement->verdict)) {
+        judge_run(judge, block, run->kernel, &message, judge->computed, &judgement->verdict)) {
         const judged_kind kind = judged_kind_of(run->kernel, run->has_bound);
         bool statistics = false;
         for (size_t i = 0; i < what->count; i++)
             statistics |=
-                role_is_statistic(&what->roles[i]) && (order.layout.outputs & ROLE_BIT(i));
+                role_is_statistic(&what->roles[i]) && (message.layout.outputs & ROLE_BIT(i));
         judge_rounding(&head, judge->computed, &findings);
         judge_rows(judge, block, judge->computed, &kind, &findings);
         for (size_t row = 0; statistics && row < block->rows; row++)
             judge_statistics(judge, block, row, &kind, &findings);
-        find_statistics(run, block, order.layout.outputs, &findings);
+        find_statistics(run, block, message.layout.outputs, &findings);
         judge_measure(judge, &head, judge->computed, run->has_bound, false, judgement);
         judge_conclude(judge, &head, &kind, &findings, judgement);
         judgement->output_hash = hash_bytes(HASH_START, judge->computed, judge_bytes(block));
@@ -105,11 +105,11 @@ static void run_once(covering_run *run, const combination *asked, const judge_bl
 
 static bool supports(covering_run *run, const ln_problem *problem)
 {
-    work_order order = worker_order(ORDER_SUPPORTS, run->kernel);
+    worker_message message = message_for(MESSAGE_SUPPORTS, run->kernel);
     worker_reply reply;
     case_verdict ignored;
-    order.problem = *problem;
-    return judge_ask(run->judge, &order, 0, &reply, &ignored);
+    message.problem = *problem;
+    return judge_ask(run->judge, &message, 0, &reply, &ignored);
 }
 
 /* Changes a problem that the kernel does not support: to a convention that it supports, the run's or a preset; or to

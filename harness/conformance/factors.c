@@ -166,8 +166,8 @@ static const range *sizes_of(const factor_table *table, size_t level)
     return &(table->large ? long_rows : short_rows)[level];
 }
 
-/* Returns a hidden size of two levels with which such rows do not have too many elements, nor, in a large problem, too
- * few. `number`, modulo the count of such sizes, selects one. 0: there is none. */
+/* Returns a hidden size that has the levels `size` and `remainder` and, with these rows, few enough elements (in a
+ * large problem: enough). `number`, modulo the count of such sizes, selects one. 0: there is none. */
 static size_t find_hidden(const factor_table *table, size_t size, size_t remainder,
                           const range *rows, size_t number)
 {
@@ -362,7 +362,7 @@ uint64_t combination_draw(const combination *of, uint64_t what)
 /* Values of combination_draw()'s `what`; smaller ones are indexes of factors. */
 enum { DRAW_HIDDEN = 64, DRAW_ROWS, DRAW_EPS };
 
-/* Returns the convention of the levels, with a random eps of usual size; on the quotient it is larger, to be seen. */
+/* Returns the convention of the levels, with a random eps of a usual size, or on the quotient a larger one. */
 static ln_convention convention_of(const combination *of)
 {
     static const double least[] = {1e-6, 1e-12, 1e-3, 1};

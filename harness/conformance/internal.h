@@ -16,28 +16,28 @@ static inline char *judge_memory(const row_judge *judge, off_t at)
 }
 
 /* Writes a block's inputs into the worker's memory, and fills the problem and offsets of the message. */
-void judge_place(row_judge *judge, const judge_block *block, work_order *order);
+void judge_place(row_judge *judge, const judge_block *block, worker_message *message);
 
 /* Sends a message after judge_place(); the runner's deadline is settings.deadline_seconds + more_seconds. False:
  * the kernel failed (see verdict), or the program is interrupted. */
-bool judge_ask(row_judge *judge, const work_order *order, double more_seconds, worker_reply *reply,
-               case_verdict *verdict);
+bool judge_ask(row_judge *judge, const worker_message *message, double more_seconds,
+               worker_reply *reply, case_verdict *verdict);
 
 /* Returns a message to run a kernel on the block in this layout. */
-work_order judge_order(layout_name name, const judge_block *block, const kernel_entry *kernel);
+worker_message judge_message(layout_name name, const judge_block *block,
+                             const kernel_entry *kernel);
 
-/* Runs a kernel with a message of judge_order(), and fills in its problem and offsets. y goes to `computed`, other
+/* Runs a kernel with a message of judge_message(), and fills in its problem and offsets. y goes to `computed`, other
  * outputs into the judge. False: it failed, or an output besides y is wrong; see verdict. */
 bool judge_run(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
-               work_order *order, void *computed, case_verdict *verdict);
+               worker_message *message, void *computed, case_verdict *verdict);
 
 /* Reads the outputs besides y: statistics go into the judge; the sum with the residual must be the one correct value.
  * False: it is wrong; see verdict. */
 bool judge_read_beside(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
-                       const work_order *order, unsigned outputs, case_verdict *verdict);
+                       const worker_message *message, unsigned outputs, case_verdict *verdict);
 
-/* Gets the kernel's bounds for the block's rows into judge->bounds; *has: it has bounds. False: bound() failed; see
- * verdict. */
+/* Gets the bounds of a block's rows into judge->bounds; *has: the kernel has bounds. False: it failed; see verdict. */
 bool judge_bounds(row_judge *judge, const judge_block *block, const kernel_entry *kernel, bool *has,
                   case_verdict *verdict);
 

@@ -42,19 +42,19 @@ static bool run_setting(row_judge *judge, const judge_block *whole, const kernel
 {
     const size_t storage = dtype_size(whole->storage), param = dtype_size(kernel->facts.param);
     judge_block block = *whole;
-    work_order order = worker_order(ORDER_JUDGE, kernel);
-    order.layout = layout_named(how->layout, operations[block.operation], block.hidden);
-    order.threads = how->threads;
-    order.again = how->again;
+    worker_message message = message_for(MESSAGE_JUDGE, kernel);
+    message.layout = layout_named(how->layout, operations[block.operation], block.hidden);
+    message.threads = how->threads;
+    message.again = how->again;
     /* Gamma and beta move with x and y, so an element is one of the longer type. */
     for (size_t i = 0; i < ROLES_MOST; i++)
-        order.layout.tensors[i].offset +=
+        message.layout.tensors[i].offset +=
             how->off == 1 ? (storage > param ? storage : param) : how->off;
     block.results = NULL; /* no bounds are requested */
     block.rows = how->rows ? how->rows : block.rows;
     *bytes = judge_bytes(&block);
     *verdict = (case_verdict){.kind = VERDICT_PASS};
-    return judge_run(judge, &block, kernel, &order, computed, verdict);
+    return judge_run(judge, &block, kernel, &message, computed, verdict);
 }
 
 /* Notes the settings in which bits differ. False: the kernel failed, see *verdict. */
@@ -176,7 +176,7 @@ static void add_metrics(timed_rows *rows, const judge_block *block, size_t row, 
         memory_is_out(block->hidden);
 }
 
-void timed_rows_take(timed_rows *rows, row_judge *judge, const work_order *begin,
+void timed_rows_take(timed_rows *rows, row_judge *judge, const worker_message *begin,
                      const worker_reply *announced)
 {
     const judge_block *block = rows->blocks;

@@ -135,8 +135,7 @@ const char *reproducibility_describe(const invariance_result *found, char *buffe
 size_t with_families(const kernel_list *kernels, const kernel_entry *const *own, size_t own_count,
                      const kernel_entry **chosen);
 
-/* Fills in AXIS_ISA: compares the outputs with default settings of the tested kernels of the same family. found[i]
- * belongs to kernels[i]. */
+/* Fills in AXIS_ISA: compares the default outputs of tested kernels of the same family; found[i] is of kernels[i]. */
 void invariance_compare_isas(const kernel_entry *const *kernels, invariance_result *found,
                              size_t count);
 

@@ -57,8 +57,7 @@ const char *verdict_word(verdict_kind kind);
 const char *verdict_reason(verdict_kind kind);
 /* Returns word and reason: "pass", "fail (inaccurate)", "not judged", ... */
 const char *verdict_phrase(verdict_kind kind);
-/* Finds the verdict of a word and a reason; word NULL: the case was not judged. Returns false if there is no such
- * verdict. */
+/* Finds the verdict of a word and a reason; word NULL: the case was not judged. False: there is no such verdict. */
 bool verdict_from_words(const char *word, const char *reason, verdict_kind *kind);
 /* Reads the text of verdict_describe() for a verdict without detail. */
 bool verdict_from_phrase(const char *phrase, case_verdict *verdict);

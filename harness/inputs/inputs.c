@@ -478,8 +478,7 @@ static double alternating_element(made_element *at)
     return (at->i + at->row) % 2 == 0 ? size : -size;
 }
 
-/* Returns numbers from 1e30 to 2e30 of either sign: in f32 the squares and their sum overflow, the normalised row does
- * not. */
+/* Returns numbers from 1e30 to 2e30 of either sign: in f32 their squares overflow, but the normalised row does not. */
 static double huge_element(made_element *at)
 {
     const uint32_t bits = random_bits(&at->random, at->i);
@@ -670,8 +669,7 @@ static double overflow_element(made_element *at)
                                   (1 + (double)(bits >> 9) * 0x1p-23));
 }
 
-/* Returns normal numbers times 2^-58 to 2^-130: squares become subnormal, then 0, and then the elements become
- * subnormal. */
+/* Returns normal numbers times 2^-58 to 2^-130: squares become subnormal, then 0, then the elements subnormal. */
 static double underflow_element(made_element *at)
 {
     enum { MOST = -58, STEP = 4, ROWS = 19 };
@@ -779,8 +777,7 @@ static double coarse_normal(random_row *random, size_t column)
     return (double)(long)z * 0x1p-12;
 }
 
-/* Returns the elements of one row at offsets 0, 1, 2, 4, ... 1024. The additions are exact, so all rows have the same
- * xhat. */
+/* Returns one row at offsets 0, 1, 2, 4, ... 1024. The additions are exact, so all these rows have the same xhat. */
 static double affine_cancellation_element(made_element *at)
 {
     enum { OFFSETS = 12 };

@@ -20,7 +20,7 @@
 #include <stddef.h>
 
 /* Messages and answers: worker/protocol.h. */
-struct work_order;
+struct worker_message;
 struct worker_reply;
 
 typedef struct kernel_runner kernel_runner;
@@ -28,8 +28,8 @@ typedef struct kernel_runner kernel_runner;
 struct kernel_runner {
     /* Handles a message whose tensors are in `memory`. Returns true if the answer is REPLY_DONE, false if
      * it is REPLY_FAILED, with a verdict and a text. */
-    bool (*ask)(kernel_runner *runner, const struct work_order *order, double deadline_seconds,
-                struct worker_reply *reply);
+    bool (*ask)(kernel_runner *runner, const struct worker_message *message,
+                double deadline_seconds, struct worker_reply *reply);
     /* Makes room for `bytes` bytes of tensors in `memory`, which may move but keeps its contents. Failure ends
      * the program (7). */
     void (*reserve)(kernel_runner *runner, size_t bytes);

@@ -89,7 +89,7 @@ void session_put(run_session *session, const case_key *key, const case_judgement
 size_t timed_group_bytes(const speed_group *group);
 
 /* The message that begins the group, without CPU, repetitions, seed and tensors. */
-work_order timed_group_order(const speed_group *group, const machine_facts *machine);
+worker_message timed_group_message(const speed_group *group, const machine_facts *machine);
 
 /* Puts bytes at *end of the runner's memory, aligned to a cache line, and advances *end; *at is their offset, or -1 if
  * there is no data. */
@@ -98,6 +98,6 @@ void timed_group_put(char *memory, off_t *end, off_t *at, const void *data, size
 /* Puts the tensors of two judged blocks into the shared memory, and their offsets into *begin; from *end on there is
  * room for `outputs` expected outputs of a block. */
 void timed_group_place(const speed_group *group, const judge_block blocks[2],
-                       worker_process *worker, size_t outputs, work_order *begin, off_t *end);
+                       worker_process *worker, size_t outputs, worker_message *begin, off_t *end);
 
 #endif

@@ -150,7 +150,7 @@ static bool note_failure(process_failure *failure, int64_t suspect, const worker
 /* Sets the numbers of calls and repetitions. In the first process, Google Benchmark searches for the number of calls,
  * which costs as much as a repetition and exceeds the need by up to a half; later ones get it from here. A long call
  * needs fewer repetitions, because it averages the noise of several short ones. */
-static void set_length(work_order *entry, const speed_group *group, double call_ns)
+static void set_length(worker_message *entry, const speed_group *group, double call_ns)
 {
     double calls = call_ns > 0 ? round(group->min_seconds * 1e9 / call_ns) : 0;
     if (!(call_ns > 0))
@@ -163,7 +163,7 @@ static void set_length(work_order *entry, const speed_group *group, double call_
 }
 
 /* Begins the group in the worker and enters all cases that run. */
-static bool enter_all(timed_round *timing, const work_order *begin, off_t end,
+static bool enter_all(timed_round *timing, const worker_message *begin, off_t end,
                       process_failure *failure)
 {
     worker_process *worker = timing->session->worker;
@@ -178,7 +178,7 @@ static bool enter_all(timed_round *timing, const work_order *begin, off_t end,
         timed_case *timed = &timing->cases[i];
         if (!takes_part(timing, i))
             continue;
-        work_order entry = worker_order(ORDER_TIME_ENTRY, timed->kernel);
+        worker_message entry = message_for(MESSAGE_TIME_ENTRY, timed->kernel);
         snprintf(entry.text, sizeof entry.text, "%s", timed->key.kernel);
         if (timed->kernel) {
             off_t at = end; /* all entries use the same memory in turn */
@@ -202,19 +202,19 @@ static bool enter_all(timed_round *timing, const work_order *begin, off_t end,
 }
 
 /* Reads the repetitions of one process. Keeps none if a kernel runs alone to find a fault. */
-static bool follow(timed_round *timing, const work_order *begin, unsigned process,
+static bool follow(timed_round *timing, const worker_message *begin, unsigned process,
                    process_failure *failure)
 {
     run_session *session = timing->session;
     const speed_group *group = timing->group;
     const bool kept = timing->alone == NOBODY;
-    work_order run = *begin, go_on = worker_order(ORDER_GO_ON, NULL);
+    worker_message run = *begin, go_on = message_for(MESSAGE_GO_ON, NULL);
     worker_reply reply;
     timed_case *running = NULL;
     /* The time of a slow kernel's whole repetition with its calibration, poisoning and comparison. */
     const double deadline = session->deadline_seconds + 20 * session_repetition_seconds(group);
-    run.kind = ORDER_TIME_RUN;
-    bool fine = worker_send_order(session->worker, &run, &reply);
+    run.kind = MESSAGE_TIME_RUN;
+    bool fine = worker_send_message(session->worker, &run, &reply);
     while (fine && (fine = worker_next(session->worker, deadline, &reply)) &&
            reply.kind != REPLY_DONE) {
         timed_case *timed = &timing->cases[timing->entries[reply.count]];
@@ -240,7 +240,7 @@ static bool follow(timed_round *timing, const work_order *begin, unsigned proces
                 timed_rows_take(&timed->rows, session->judge, begin, &reply);
             if (kept && timed_rows_judge(&timed->rows, session->judge, &judgement))
                 session_put(session, &timed->key, &judgement);
-            fine = worker_send_order(session->worker, &go_on, &reply);
+            fine = worker_send_message(session->worker, &go_on, &reply);
         }
     }
     /* The repetitions of a process are stored together. If it failed, none is kept, and it is timed again. */
@@ -269,7 +269,7 @@ static bool anyone_left(const timed_round *timing)
 /* Runs one fresh process with all cases that run. */
 static bool try_process(timed_round *timing, unsigned process, process_failure *failure)
 {
-    work_order begin;
+    worker_message begin;
     off_t end;
     worker_reply reply;
     const kernel_entry **kernels = arena_new(&timing->memory, const kernel_entry *, timing->count);
@@ -287,7 +287,7 @@ static bool try_process(timed_round *timing, unsigned process, process_failure *
         return note_failure(failure, failure->suspect, &reply);
     /* The message begins the group, with its tensors in the shared memory; expected outputs follow at `end`. */
     const run_session *session = timing->session;
-    begin = timed_group_order(timing->group, &session->machine);
+    begin = timed_group_message(timing->group, &session->machine);
     begin.cpu = session->cpu;
     begin.repetitions = timing->group->repetitions;
     begin.min_seconds = timing->group->min_seconds;
@@ -407,9 +407,9 @@ size_t timed_group_bytes(const speed_group *group)
     return group->block_rows * group->hidden * dtype_size(group->dtype);
 }
 
-work_order timed_group_order(const speed_group *group, const machine_facts *machine)
+worker_message timed_group_message(const speed_group *group, const machine_facts *machine)
 {
-    work_order begin = worker_order(ORDER_TIME_BEGIN, NULL);
+    worker_message begin = message_for(MESSAGE_TIME_BEGIN, NULL);
     begin.problem =
         problem_dense(&group->convention, group->dtype, group->param, group->rows, group->hidden);
     begin.operation = group->convention.operation;
@@ -430,7 +430,7 @@ void timed_group_put(char *memory, off_t *end, off_t *at, const void *data, size
 }
 
 void timed_group_place(const speed_group *group, const judge_block blocks[2],
-                       worker_process *worker, size_t outputs, work_order *begin, off_t *end)
+                       worker_process *worker, size_t outputs, worker_message *begin, off_t *end)
 {
     const operation *what = operations[begin->operation];
     size_t bytes = timed_group_bytes(group), row = group->hidden * sizeof(double);

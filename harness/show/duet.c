@@ -308,10 +308,10 @@ static void note_failure(pair_timing *timing, int side, const worker_reply *repl
 
 /* Judges rows whose bits depend on their position. Timing then goes on, because these bits stay the same as long as the
  * process lives. */
-static void judge_moved_rows(pair_timing *timing, int side, const work_order *begin,
+static void judge_moved_rows(pair_timing *timing, int side, const worker_message *begin,
                              const worker_reply *reply)
 {
-    work_order go_on = worker_order(ORDER_GO_ON, NULL);
+    worker_message go_on = message_for(MESSAGE_GO_ON, NULL);
     worker_reply failed;
     timed_rows *rows = &timing->rows[side];
     case_verdict *verdict = &timing->own->pair.sides[side].verdict;
@@ -319,23 +319,23 @@ static void judge_moved_rows(pair_timing *timing, int side, const work_order *be
     if (verdict_exit_code(&rows->verdict) != EXIT_CODE_FINE &&
         verdict_exit_code(verdict) == EXIT_CODE_FINE)
         *verdict = rows->verdict;
-    if (!worker_send_order(timing->duet->worker, &go_on, &failed))
+    if (!worker_send_message(timing->duet->worker, &go_on, &failed))
         note_failure(timing, side, &failed);
 }
 
 /* Runs the rounds of a process and stores their times. side_of: the sides in the order in which they were entered. */
-static void run_rounds(pair_timing *timing, const work_order *begin, const int side_of[SIDES],
+static void run_rounds(pair_timing *timing, const worker_message *begin, const int side_of[SIDES],
                        duet_round (*rounds)[SIDES])
 {
     worker_process *worker = timing->duet->worker;
-    work_order run = *begin;
+    worker_message run = *begin;
     worker_reply reply;
     int running = SIDES;
     const size_t size = 2 * dtype_size(timing->group->dtype);
     const double bytes = (double)(size * timing->group->rows * timing->group->hidden);
     const double deadline = timing->duet->deadline + 20 * bytes / 1e9;
-    run.kind = ORDER_TIME_RUN;
-    if (!worker_send_order(worker, &run, &reply))
+    run.kind = MESSAGE_TIME_RUN;
+    if (!worker_send_message(worker, &run, &reply))
         note_failure(timing, SIDES, &reply);
     while (!timing->over) {
         if (!worker_next(worker, deadline, &reply)) {
@@ -395,7 +395,8 @@ static void run_process(pair_timing *timing, time_sample *sample)
     const size_t bytes = timed_group_bytes(timing->group);
     random_stream stream = random_stream_seeded(
         duet->comparison.settings.seed * 0x9e3779b97f4a7c15u + duet->next_process++);
-    work_order begin = timed_group_order(timing->group, &duet->comparison.machine), entries[SIDES];
+    worker_message begin = timed_group_message(timing->group, &duet->comparison.machine),
+                   entries[SIDES];
     worker_reply reply;
     duet_round rounds[ROUNDS][SIDES] = {0};
     off_t end = 0;
@@ -416,7 +417,7 @@ static void run_process(pair_timing *timing, time_sample *sample)
     char *memory = worker_runner(duet->worker)->memory;
     for (int side = 0; side < SIDES; side++) {
         void *const *outputs = timing->own->outputs[side];
-        entries[side] = worker_order(ORDER_TIME_ENTRY, timing->own->kernels[side]);
+        entries[side] = message_for(MESSAGE_TIME_ENTRY, timing->own->kernels[side]);
         timed_group_put(memory, &end, &entries[side].at.expected, outputs[0], bytes);
         timed_group_put(memory, &end, &entries[side].at.expected_other, outputs[1], bytes);
     }

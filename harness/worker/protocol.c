@@ -9,13 +9,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-work_order worker_order(order_kind kind, const kernel_entry *kernel)
+worker_message message_for(message_kind kind, const kernel_entry *kernel)
 {
-    work_order made = {.kind = kind,
-                       .cpu = -1,
-                       .threads = 1,
-                       .x_offset = GUARD_TIMED_READ_OFFSET,
-                       .y_offset = GUARD_TIMED_WRITE_OFFSET};
+    worker_message made = {.kind = kind,
+                           .cpu = -1,
+                           .threads = 1,
+                           .x_offset = GUARD_TIMED_READ_OFFSET,
+                           .y_offset = GUARD_TIMED_WRITE_OFFSET};
     memset(&made.at, 0xff, sizeof made.at); /* -1 each */
     if (kernel) {
         made.plugin = kernel->plugin;

@@ -2,8 +2,8 @@
  * a SOCK_SEQPACKET socket. Tensors are in shared memory (shared_arena); the worker copies them into buffers for the
  * kernel, in the layout that the message names.
  *
- *     work_order order = worker_order(ORDER_JUDGE, kernel);
- *     order.layout = layout_named(LAYOUT_BEFORE, operations[LN_OPERATION_LAYERNORM], hidden);
+ *     worker_message message = message_for(MESSAGE_JUDGE, kernel);
+ *     message.layout = layout_named(LAYOUT_BEFORE, operations[LN_OPERATION_LAYERNORM], hidden);
  */
 #ifndef LNBENCH_PROTOCOL_H
 #define LNBENCH_PROTOCOL_H
@@ -95,8 +95,7 @@ enum {
     LARGE_ROWS = 48,           /* the largest number of judged rows */
 };
 
-/* Writes the indexes of the judged rows in ascending order, and returns their number. The stride must be a multiple of
- * hidden. */
+/* Writes the judged rows' indexes in ascending order; returns their number. The stride must be a multiple of hidden. */
 size_t large_rows(const ln_problem *problem, uint64_t seed, size_t rows[LARGE_ROWS]);
 
 /* Returns the row of the block that is mapped at row `row`. */
@@ -107,23 +106,23 @@ static inline size_t large_row_of_block(const ln_problem *of, size_t row)
 
 /* ---- messages ---- */
 
-typedef enum order_kind {
+typedef enum message_kind {
     /* Without another note, a message is answered by DONE or FAILED. */
-    ORDER_GREET = 1,
-    ORDER_LOAD,     /* load a plugin: LOADED, with kernel_descriptions at the arena's start */
-    ORDER_SUPPORTS, /* find out whether the kernel supports the problem */
+    MESSAGE_GREET = 1,
+    MESSAGE_LOAD,     /* load a plugin: LOADED, with kernel_descriptions at the arena's start */
+    MESSAGE_SUPPORTS, /* find out whether the kernel supports the problem */
     /* Run the kernel as `layout` says. DONE has as value the number of threads if several, else 1 if the kernel left
      * upper halves of vector registers in use. */
-    ORDER_JUDGE,
-    ORDER_GROW,       /* make `count` calls and prepare states, which must keep nothing */
-    ORDER_CALL_LARGE, /* make one call on a large tensor; x: LARGE_PERIOD rows; y: large_rows() */
-    ORDER_BOUND,      /* compute bounds for rows of facts; value: 1 if the kernel has such bounds */
-    ORDER_TIME_BEGIN, /* make the buffers of a timed group */
+    MESSAGE_JUDGE,
+    MESSAGE_GROW,       /* make `count` calls and prepare states, which must keep nothing */
+    MESSAGE_CALL_LARGE, /* make one call on a large tensor; x: LARGE_PERIOD rows; y: large_rows() */
+    MESSAGE_BOUND, /* compute bounds for rows of facts; value: 1 if the kernel has such bounds */
+    MESSAGE_TIME_BEGIN, /* make the buffers of a timed group */
     /* Add a kernel or copy to the group. For a call of the library the text of DONE is the kernel behind it, or "". */
-    ORDER_TIME_ENTRY,
-    ORDER_TIME_RUN, /* time the group: STARTED and REPETITION for each repetition, then DONE */
-    ORDER_GO_ON,    /* sent after ROWS, so that TIME_RUN continues */
-} order_kind;
+    MESSAGE_TIME_ENTRY,
+    MESSAGE_TIME_RUN, /* time the group: STARTED and REPETITION for each repetition, then DONE */
+    MESSAGE_GO_ON,    /* sent after ROWS, so that TIME_RUN continues */
+} message_kind;
 
 /* The place where ln_layernorm() is made to assume the rows of a judged call; it dispatches to a kernel accordingly. */
 typedef enum call_place {
@@ -151,8 +150,8 @@ typedef struct kernel_description {
     char unsupported[REPLY_TEXT_LENGTH];
 } kernel_description;
 
-typedef struct work_order {
-    order_kind kind;
+typedef struct worker_message {
+    message_kind kind;
     ln_operation operation;
     uint32_t plugin, kernel;         /* indexes as loaded; for a copy see is_copy() */
     char text[PROTOCOL_PATH_LENGTH]; /* the path to load, or the name of the kernel or copy */
@@ -179,7 +178,7 @@ typedef struct work_order {
     unsigned repetitions; /* TIME_RUN: of each entry; TIME_ENTRY: fewer for this one; 0: the same */
     double min_seconds;
     uint64_t iterations; /* timed entry: calls of a repetition; 0: the worker finds the number */
-} work_order;
+} worker_message;
 
 typedef enum reply_kind {
     REPLY_LOADED = 1,
@@ -195,7 +194,7 @@ typedef struct worker_reply {
     reply_kind kind;
     verdict_kind verdict; /* FAILED */
     uint32_t count;       /* LOADED: the number of kernels; STARTED, FAILED in a group: the entry */
-    /* See order_kind; for VERDICT_MISSING: REPLY_ENDS_RUN, REPLY_NO_MEMORY, an exit code (LOAD), or 0. */
+    /* See message_kind; for VERDICT_MISSING: REPLY_ENDS_RUN, REPLY_NO_MEMORY, an exit code (LOAD), or 0. */
     int64_t value;
     char text[REPLY_TEXT_LENGTH];  /* DONE with GROW: a remark, or ""; LOADED: the plugin's name */
     char version[NAME_MAX_LENGTH]; /* LOADED: of the library behind the plugin, or "" */
@@ -205,7 +204,7 @@ typedef struct worker_reply {
 } worker_reply;
 
 /* Returns a message without tensors; kernel NULL: for no kernel. */
-work_order worker_order(order_kind kind, const kernel_entry *kernel);
+worker_message message_for(message_kind kind, const kernel_entry *kernel);
 
 /* Returns true if the process that sent the answer must get no more messages. */
 static inline bool reply_ends_process(const worker_reply *reply)

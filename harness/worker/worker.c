@@ -26,13 +26,13 @@ enum { LOAD_DEADLINE = 20, START_DEADLINE = 20, END_DEADLINE = 2, FIRST_FREE_FD 
  * deadline, or at the next Ctrl-C. */
 typedef struct worker_slot {
     pid_t process;
-    int socket;       /* -1: there is no process */
-    int errors;       /* a memory file, its standard error while it loads a plugin; 0: none */
-    work_order last;  /* the last message, except ORDER_GO_ON */
-    long oom_kills;   /* of the control group at the start of the process (domain/machine.h) */
-    uint64_t loaded;  /* bit i: plugin i */
-    int64_t ran_last; /* the index of the kernel that ran last, or NONE */
-    bool ran_others;  /* other kernels than the last one ran in this process */
+    int socket;          /* -1: there is no process */
+    int errors;          /* a memory file, its standard error while it loads a plugin; 0: none */
+    worker_message last; /* the last message, except MESSAGE_GO_ON */
+    long oom_kills;      /* of the control group at the start of the process (domain/machine.h) */
+    uint64_t loaded;     /* bit i: plugin i */
+    int64_t ran_last;    /* the index of the kernel that ran last, or NONE */
+    bool ran_others;     /* other kernels than the last one ran in this process */
 } worker_slot;
 
 struct worker_process {
@@ -129,7 +129,7 @@ static bool has_ended(worker_slot *slot, worker_reply *reply)
         snprintf(how, sizeof how, "SIG%s", sigabbrev_np(WTERMSIG(status)));
     else
         snprintf(how, sizeof how, "exited with status %d", WEXITSTATUS(status));
-    if (slot->last.kind == ORDER_LOAD && slot->errors > 0)
+    if (slot->last.kind == MESSAGE_LOAD && slot->errors > 0)
         last_line_read(slot->errors, line, sizeof line);
     if (!ended_for_memory(slot, status, reply))
         snprintf(reply->text, sizeof reply->text, *line ? "%.40s: %.200s" : "%.40s", how, line);
@@ -138,18 +138,18 @@ static bool has_ended(worker_slot *slot, worker_reply *reply)
 }
 
 /* Sends a message; the socket has room, since the process waits for one. False: it has ended, and *reply says how. */
-static bool send_order(worker_slot *slot, const work_order *order, worker_reply *reply)
+static bool send_message(worker_slot *slot, const worker_message *message, worker_reply *reply)
 {
     ssize_t put;
     *reply = (worker_reply){0};
-    if (order->kind != ORDER_GO_ON)
-        slot->last = *order;
+    if (message->kind != MESSAGE_GO_ON)
+        slot->last = *message;
     do
-        put = send(slot->socket, order, sizeof *order, MSG_NOSIGNAL);
+        put = send(slot->socket, message, sizeof *message, MSG_NOSIGNAL);
     while (put < 0 && errno == EINTR);
     if (put < 0 && errno != EPIPE && errno != ECONNRESET) /* an error that no kernel can cause */
         die(EXIT_CODE_ENVIRONMENT, "the worker's socket: %s", strerror(errno));
-    return put == (ssize_t)sizeof *order || has_ended(slot, reply);
+    return put == (ssize_t)sizeof *message || has_ended(slot, reply);
 }
 
 /* Returns the seconds that the first thread of a process has waited for a processor. */
@@ -232,7 +232,7 @@ static void switch_to(worker_process *worker, worker_slot *slot)
 static bool start_process(worker_process *worker, worker_slot *slot, worker_reply *reply)
 {
     int pair[2];
-    work_order greet = worker_order(ORDER_GREET, NULL);
+    worker_message greet = message_for(MESSAGE_GREET, NULL);
     end_process(slot);
     switch_to(worker, slot);
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
@@ -248,7 +248,7 @@ static bool start_process(worker_process *worker, worker_slot *slot, worker_repl
                           .errors = errors,
                           .ran_last = NONE,
                           .oom_kills = control_group_oom_kills("")};
-    if (send_order(slot, &greet, reply) && receive_answer(slot, START_DEADLINE, reply))
+    if (send_message(slot, &greet, reply) && receive_answer(slot, START_DEADLINE, reply))
         return true;
     if (!interrupted())
         die(EXIT_CODE_ENVIRONMENT, "the worker %.300s cannot be started: %.200s", worker->program,
@@ -260,22 +260,23 @@ static bool start_process(worker_process *worker, worker_slot *slot, worker_repl
 
 /* ---- messages ---- */
 
-static worker_slot *slot_of(worker_process *worker, const work_order *order)
+static worker_slot *slot_of(worker_process *worker, const worker_message *message)
 {
-    const bool times = order->kind >= ORDER_TIME_BEGIN; /* messages for timing are the last kinds */
-    return &worker->slots[worker->builds ? 0 : times ? worker->plugin_count : order->plugin];
+    const bool times = message->kind >= MESSAGE_TIME_BEGIN; /* the last kinds are for timing */
+    return &worker->slots[worker->builds ? 0 : times ? worker->plugin_count : message->plugin];
 }
 
 /* Loads a plugin into a process. False: *reply says why, and reply->count is the plugin. */
 static bool ask_to_load(worker_process *worker, worker_slot *slot, unsigned plugin, bool describes,
                         worker_reply *reply)
 {
-    work_order order = worker_order(ORDER_LOAD, NULL);
-    snprintf(order.text, sizeof order.text, "%s", worker->plugins[plugin]);
-    order.plugin = plugin;
-    order.describes = describes;
-    order.own_file = worker->builds;
-    const bool fine = send_order(slot, &order, reply) && receive_answer(slot, LOAD_DEADLINE, reply);
+    worker_message message = message_for(MESSAGE_LOAD, NULL);
+    snprintf(message.text, sizeof message.text, "%s", worker->plugins[plugin]);
+    message.plugin = plugin;
+    message.describes = describes;
+    message.own_file = worker->builds;
+    const bool fine =
+        send_message(slot, &message, reply) && receive_answer(slot, LOAD_DEADLINE, reply);
     if (fine)
         slot->loaded |= UINT64_C(1) << plugin;
     else
@@ -309,38 +310,38 @@ bool worker_renew(worker_process *worker, const kernel_entry *const *kernels, si
     return fine;
 }
 
-static bool runs_kernel(const work_order *order)
+static bool runs_kernel(const worker_message *message)
 {
-    return order->kind >= ORDER_JUDGE && order->kind <= ORDER_BOUND;
+    return message->kind >= MESSAGE_JUDGE && message->kind <= MESSAGE_BOUND;
 }
 
 /* Sends a message to a process that has loaded the plugin of its kernel. */
-static bool send_to(worker_process *worker, worker_slot *slot, const work_order *order,
+static bool send_to(worker_process *worker, worker_slot *slot, const worker_message *message,
                     worker_reply *reply)
 {
-    work_order sent = *order;
+    worker_message sent = *message;
     *reply = (worker_reply){0};
     sent.arena_bytes = worker->arena.mapped;
     if (slot->socket < 0 && !start_process(worker, slot, reply))
         return false;
     switch_to(worker, slot);
-    bool of_kernel = order->text[0] && !is_copy(order->text);
+    bool of_kernel = message->text[0] && !is_copy(message->text);
     for (unsigned plugin = 0; plugin < worker->plugin_count; plugin++)
-        if ((worker->builds || (of_kernel && plugin == order->plugin)) &&
+        if ((worker->builds || (of_kernel && plugin == message->plugin)) &&
             !load_again(worker, slot, plugin, reply))
             return false;
-    if (!send_order(slot, &sent, reply))
+    if (!send_message(slot, &sent, reply))
         return false;
-    if (runs_kernel(order)) {
-        slot->ran_others |= slot->ran_last != NONE && slot->ran_last != (int64_t)order->kernel;
-        slot->ran_last = order->kernel;
+    if (runs_kernel(message)) {
+        slot->ran_others |= slot->ran_last != NONE && slot->ran_last != (int64_t)message->kernel;
+        slot->ran_last = message->kernel;
     }
     return true;
 }
 
-bool worker_send_order(worker_process *worker, const work_order *order, worker_reply *reply)
+bool worker_send_message(worker_process *worker, const worker_message *message, worker_reply *reply)
 {
-    return send_to(worker, slot_of(worker, order), order, reply);
+    return send_to(worker, slot_of(worker, message), message, reply);
 }
 
 bool worker_next(worker_process *worker, double deadline_seconds, worker_reply *reply)
@@ -350,28 +351,28 @@ bool worker_next(worker_process *worker, double deadline_seconds, worker_reply *
 
 /* If another kernel of the plugin ran in the process before, a crash may be its fault; and if any kernel ran before,
  * it may have used up memory. The message is then sent again to a new process. */
-bool worker_ask(worker_process *worker, const work_order *order, double deadline_seconds,
+bool worker_ask(worker_process *worker, const worker_message *message, double deadline_seconds,
                 worker_reply *reply)
 {
-    worker_slot *slot = slot_of(worker, order);
+    worker_slot *slot = slot_of(worker, message);
     bool others, any;
     do {
         any = slot->ran_last != NONE;
-        others = any && (slot->ran_others || slot->ran_last != (int64_t)order->kernel);
-        if (!send_to(worker, slot, order, reply))
+        others = any && (slot->ran_others || slot->ran_last != (int64_t)message->kernel);
+        if (!send_to(worker, slot, message, reply))
             return false;
         if (receive_answer(slot, deadline_seconds, reply))
             return true;
-    } while (slot->socket < 0 && runs_kernel(order) &&
+    } while (slot->socket < 0 && runs_kernel(message) &&
              (reply->verdict == VERDICT_MISSING ? any && reply->value == REPLY_NO_MEMORY
                                                 : others && reply->verdict == VERDICT_CRASHED));
     return false;
 }
 
-static bool runner_ask(kernel_runner *runner, const work_order *order, double deadline_seconds,
-                       worker_reply *reply)
+static bool runner_ask(kernel_runner *runner, const worker_message *message,
+                       double deadline_seconds, worker_reply *reply)
 {
-    return worker_ask((worker_process *)runner, order, deadline_seconds, reply);
+    return worker_ask((worker_process *)runner, message, deadline_seconds, reply);
 }
 
 static void runner_reserve(kernel_runner *runner, size_t bytes)

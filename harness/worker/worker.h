@@ -2,9 +2,9 @@
  * a process into a verdict.
  *
  *     worker_process *worker = worker_start(plugins, count, &kernels);
- *     work_order order = worker_order(ORDER_JUDGE, kernel);
+ *     worker_message message = message_for(MESSAGE_JUDGE, kernel);
  *     worker_reply reply;
- *     if (!worker_ask(worker, &order, 10.0, &reply)) ... // reply: crashed, timeout, overrun ...
+ *     if (!worker_ask(worker, &message, 10.0, &reply)) ... // reply: crashed, timeout, overrun ...
  *
  * liblayernorm and every plugin are judged in separate processes, so that a fault of one is not blamed on another; only
  * one of them runs at a time. For timing, one process has all kernels that are compared. If a process has ended, the
@@ -48,11 +48,12 @@ void worker_files(const worker_process *worker, word_list *files);
 
 /* Sends a message and waits for the answer. True: reply->kind is not FAILED. False: reply is FAILED with a verdict and
  * text. After a crash, an exit, or no answer until the deadline, the process has ended. */
-bool worker_ask(worker_process *worker, const work_order *order, double deadline_seconds,
+bool worker_ask(worker_process *worker, const worker_message *message, double deadline_seconds,
                 worker_reply *reply);
 
-/* Waits for the next answer of ORDER_TIME_RUN; false and a FAILED reply as above. */
+/* Waits for the next answer of MESSAGE_TIME_RUN; false and a FAILED reply as above. */
 bool worker_next(worker_process *worker, double deadline_seconds, worker_reply *reply);
-bool worker_send_order(worker_process *worker, const work_order *order, worker_reply *reply);
+bool worker_send_message(worker_process *worker, const worker_message *message,
+                         worker_reply *reply);
 
 #endif

@@ -129,18 +129,18 @@ static void judge_place_of(const bench *at, const kernel_entry *call, size_t ind
 {
     static const layout_name layouts[] = {LAYOUT_TIMED, LAYOUT_IN_PLACE, LAYOUT_BEFORE};
     const judge_block *block = &at->blocks[index];
-    work_order order = worker_order(ORDER_JUDGE, call);
+    worker_message message = message_for(MESSAGE_JUDGE, call);
     row_findings findings = {.verdict.kind = VERDICT_PASS};
     bool has_bound = false;
-    order.place = place;
-    order.rows_at_once = place == PLACE_FEW ? 1 + index % 3 : 0;
-    order.layout =
+    message.place = place;
+    message.rows_at_once = place == PLACE_FEW ? 1 + index % 3 : 0;
+    message.layout =
         layout_named(layouts[(index + place) % 3], operations[block->operation], block->hidden);
-    call_class(&call->facts, &order.accuracy);
+    call_class(&call->facts, &message.accuracy);
     *judgement = (case_judgement){.bound_row_ulp = NAN, .probable_row_ulp = NAN};
     judge_reserve(at->judge, block);
     if (!judge_bounds(at->judge, block, call, &has_bound, &findings.verdict) ||
-        !judge_run(at->judge, block, call, &order, at->judge->computed, &findings.verdict)) {
+        !judge_run(at->judge, block, call, &message, at->judge->computed, &findings.verdict)) {
         judgement->verdict = findings.verdict;
         return;
     }

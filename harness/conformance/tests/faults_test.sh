@@ -34,8 +34,8 @@ if [ "$1" = --texts ]; then
     # the eps "of at most", and sabotage_test the claim to be correctly rounded.
     awk '
         BEGIN { RS = ";" }
-        /(judge_find|verdict_say|order_fails|number_print|snprintf)\(/ {
-            sub(/.*(judge_find|verdict_say|order_fails|number_print|snprintf)\(/, "")
+        /(judge_find|verdict_say|message_fails|number_print|snprintf)\(/ {
+            sub(/.*(judge_find|verdict_say|message_fails|number_print|snprintf)\(/, "")
             for (text = ""; match($0, /"([^"\\]|\\.)*"/); $0 = substr($0, RSTART + RLENGTH)) {
                 text = text substr($0, RSTART + 1, RLENGTH - 2)
                 if (substr($0, RSTART + RLENGTH) !~ /^[ \n]*"/) {

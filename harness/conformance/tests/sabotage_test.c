@@ -14,8 +14,8 @@ static case_verdict judge_all_layouts(const judge_block *block, const kernel_ent
     judge_kernel(the_judge, block, kernel, &judgement);
     for (int name = 0; verdict_is_right(judgement.verdict.kind) && name < LAYOUT_NAMES; name++)
         if (name != LAYOUT_IN_PLACE || !(kernel->facts.traits & LN_TRAIT_NOT_IN_PLACE)) {
-            work_order order = judge_order((layout_name)name, block, kernel);
-            judge_run(the_judge, block, kernel, &order, the_judge->other, &judgement.verdict);
+            worker_message message = judge_message((layout_name)name, block, kernel);
+            judge_run(the_judge, block, kernel, &message, the_judge->other, &judgement.verdict);
         }
     return judgement.verdict;
 }

@@ -299,8 +299,8 @@ bool tensors_input_is_written(const call_tensors *of, size_t input)
 {
     bool found = false;
     for (size_t i = 0; i < of->what->count; i++)
-        found |= i != input && of->order->at.tensors[i] >= 0 &&
-                 of->order->layout.tensors[i].lies_in == input;
+        found |= i != input && of->message->at.tensors[i] >= 0 &&
+                 of->message->layout.tensors[i].lies_in == input;
     return found;
 }
 
@@ -310,9 +310,9 @@ static void fill_input(call_tensors *of, size_t i, size_t first, bool altered)
 {
     const role_extent *extent = &of->extents[i];
     char *data = of->buffers[i].fill;
-    uint64_t drawn = of->order->seed + i;
+    uint64_t drawn = of->message->seed + i;
     size_t from = role_is_parameter(&of->what->roles[i]) ? 0 : first * extent->row_bytes;
-    rows_lay_out(data, extent, of->memory + of->order->at.tensors[i] + from);
+    rows_lay_out(data, extent, of->memory + of->message->at.tensors[i] + from);
     for (size_t r = 0; altered && r < extent->rows; r++) {
         const size_t size = extent->element, count = extent->row_bytes / size;
         const uint64_t word = splitmix64(&drawn);
@@ -327,19 +327,19 @@ static void fill_input(call_tensors *of, size_t i, size_t first, bool altered)
     }
 }
 
-bool tensors_create(call_tensors *made, const work_order *order, const char *memory,
+bool tensors_create(call_tensors *made, const worker_message *message, const char *memory,
                     const ln_problem *problem, ln_type accumulator, bool protects)
 {
-    *made = (call_tensors){.order = order,
-                           .what = operations[order->operation],
+    *made = (call_tensors){.message = message,
+                           .what = operations[message->operation],
                            .memory = memory,
                            .problem = *problem};
     for (size_t i = 0; i < made->what->count; i++) {
         const tensor_role *role = &made->what->roles[i];
-        const tensor_layout *layout = &order->layout.tensors[i];
+        const tensor_layout *layout = &message->layout.tensors[i];
         bool input = protects && !role->output && !tensors_input_is_written(made, i);
         made->extents[i] = role_extent_of(role, problem, accumulator);
-        if (order->at.tensors[i] < 0)
+        if (message->at.tensors[i] < 0)
             continue;
         if (layout->lies_in == i &&
             !guard_create(&made->buffers[i], role->name, extent_bytes(&made->extents[i]),
@@ -354,7 +354,7 @@ bool tensors_create(call_tensors *made, const work_order *order, const char *mem
 
 void tensors_fill(call_tensors *of, size_t first, bool altered)
 {
-    bool parameters = of->order->layout.calls == CALLS_REPEATED;
+    bool parameters = of->message->layout.calls == CALLS_REPEATED;
     for (size_t i = 0; i < of->what->count; i++) {
         const tensor_role *role = &of->what->roles[i];
         if (!of->buffers[i].map)
@@ -403,7 +403,7 @@ bool tensors_are_clean(const call_tensors *of, char *text, size_t size)
 void tensors_hand_back(const call_tensors *of, size_t first)
 {
     for (size_t i = 0; i < of->what->count; i++) {
-        const off_t at = of->order->at.tensors[i];
+        const off_t at = of->message->at.tensors[i];
         const role_extent *extent = &of->extents[i];
         char *dense = (char *)(uintptr_t)of->memory + at + first * extent->row_bytes;
         const char *data = role_get(i, &of->given);

@@ -41,8 +41,7 @@ const char *guard_written_waiting(void);
 /* Unmaps the waiting buffers. */
 void guard_forget_waiting(void);
 
-/* Returns true if the slack of a buffer was changed, with the distance of the first such byte from the data (negative:
- * before it). */
+/* Returns true if the slack of a buffer was changed; *distance: from the data to the first such byte (< 0: before). */
 bool guard_slack_changed(const guarded *buffer, long *distance);
 
 /* Describes the access to an address that faulted, and its verdict, if the address is in or near a live buffer; else
@@ -55,7 +54,7 @@ void rows_lay_out(void *data, const role_extent *extent, const char *dense);
 /* ---- the tensors of a call ---- */
 
 typedef struct call_tensors {
-    const work_order *order; /* its layout has the place of each tensor */
+    const worker_message *message; /* its layout has the place of each tensor */
     const operation *what;
     const char *memory; /* the memory into which the message's offsets point */
     ln_problem problem; /* the problem that the kernel gets */
@@ -66,7 +65,7 @@ typedef struct call_tensors {
 
 /* Makes a buffer for each tensor of the message, and fills the parameters. `protects`: inputs are read-only for the
  * kernel. tensors_destroy() must follow in either case. False: memory ran out. */
-bool tensors_create(call_tensors *made, const work_order *order, const char *memory,
+bool tensors_create(call_tensors *made, const worker_message *message, const char *memory,
                     const ln_problem *problem, ln_type accumulator, bool protects);
 /* Fills the inputs with the message's rows from `first` on, and the outputs with poison. `altered`: some elements
  * of rows and parameters are changed. */

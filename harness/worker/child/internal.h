@@ -10,14 +10,14 @@ enum { WORKER_MAX_ENTRIES = 512 };
 
 /* ---- messages and answers (main.c) ---- */
 
-/* The answer to the current message: DONE, until order_fails(). */
+/* The answer to the current message: DONE, until message_fails(). */
 extern worker_reply answer;
 /* Memory that lives until the next message. If memory runs out, the process ends with that answer. */
-extern arena order_memory;
+extern arena message_memory;
 _Noreturn void worker_out_of_memory(size_t bytes);
 
 /* Makes the answer a failure; the first one stays. Returns false. */
-bool order_fails(verdict_kind verdict, const char *format, ...)
+bool message_fails(verdict_kind verdict, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Returns the address of an offset in the memory that is shared with the parent. */
@@ -49,9 +49,9 @@ typedef struct worker_plugin {
 /* The table of the library that lnbench came with; NULL: it is not loaded in this process. */
 extern const ln_plugin_table *own_library;
 
-const worker_plugin *plugin_of(const work_order *order);
+const worker_plugin *plugin_of(const worker_message *message);
 /* Returns the kernel of a message; NULL: there is no such kernel, and the message fails. */
-const ln_kernel *kernel_of(const work_order *order);
+const ln_kernel *kernel_of(const worker_message *message);
 /* Returns the kernel's reason for not supporting the problem; NULL: it supports it. */
 const char *kernel_refuses(const ln_kernel *kernel, const ln_problem *problem);
 /* Returns true if the kernel uses threads of the plugin's own. */
@@ -69,7 +69,7 @@ void floating_point_read(thread_state *state);
 void floating_point_set(const thread_state *state);
 /* Reads the state into *found. Returns NULL if it did not change; else restores it and returns "changed ...". */
 const char *floating_point_compare(const thread_state *before, thread_state *found);
-void worker_judge(const work_order *order, const ln_kernel *kernel);
+void worker_judge(const worker_message *message, const ln_kernel *kernel);
 /* Returns the kernel to which the library dispatches a problem of its class; NULL: none, or not known. */
 const char *worker_kernel_behind(void *library, const ln_problem *problem);
 /* Makes the library use the caches of this machine again, after messages with a call_place. */
@@ -77,19 +77,18 @@ void worker_leave_place(void);
 
 /* ---- other messages ---- */
 
-void worker_grow(const work_order *order, const ln_kernel *kernel);
-void worker_call_large(const work_order *order, const ln_kernel *kernel);
-void worker_time_begin(const work_order *order);
-void worker_time_entry(const work_order *order);
-void worker_time_run(const work_order *order);
+void worker_grow(const worker_message *message, const ln_kernel *kernel);
+void worker_call_large(const worker_message *message, const ln_kernel *kernel);
+void worker_time_begin(const worker_message *message);
+void worker_time_entry(const worker_message *message);
+void worker_time_run(const worker_message *message);
 
 /* ---- threads (threads.c) ---- */
 
 /* Starts the threads of a timed group; each has its own CPU, the first one `cpu` (-1: none is pinned).
  * False: the system has no more threads, and the message fails. */
 bool worker_threads_begin(unsigned threads, int cpu);
-/* Pins the calling thread before a call: to its own CPU, or to all CPUs of the group if the library has threads of its
- * own. */
+/* Pins the calling thread before a call: to its own CPU, or with own_threads to all CPUs of the group. */
 void worker_threads_pin(bool own_threads);
 
 /* A kernel after prepare(): it has one state for the problem, or one for each thread's part of the rows. */

@@ -192,8 +192,8 @@ static bool checked_call(void (*run)(const void *, const ln_tensors *), const vo
     upper_halves |= looks && (found.upper[0] | found.upper[1]) != 0;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (found.registers[i] != MARK + i)
-            return order_fails(VERDICT_STATE_CHANGED,
-                               "run() changed %s, which a function must keep", names[i]);
+            return message_fails(VERDICT_STATE_CHANGED,
+                                 "run() changed %s, which a function must keep", names[i]);
 #else
     run(state, tensors);
 #endif
@@ -212,35 +212,36 @@ typedef struct judged_call {
 static struct {
     const ln_plugin_table *plugin;
     const ln_kernel *kernel;
-    work_order order, other_order;
+    worker_message message, other_message;
     judged_call calls[AT_ONCE_MOST], other;
     unsigned at_once;
     bool has_other;
 } judged; /* static, since it is larger than the part of the stack that is filled with NaN */
 
 /* Makes the buffers for `rows` rows, and prepares the kernel. */
-static bool begin_call(judged_call *call, const work_order *order, size_t rows, unsigned threads)
+static bool begin_call(judged_call *call, const worker_message *message, size_t rows,
+                       unsigned threads)
 {
     const ln_kernel *kernel = judged.kernel;
-    ln_problem problem = order->problem;
+    ln_problem problem = message->problem;
     problem.rows = rows;
-    layout_strides(&order->layout, operations[order->operation], &problem);
+    layout_strides(&message->layout, operations[message->operation], &problem);
     if (kernel_refuses(kernel, &problem)) /* it supports no strided rows, so they become dense */
         problem_set_strides(&problem, problem.hidden);
-    if (!tensors_create(&call->tensors, order, worker_memory(0), &problem, kernel->accumulator,
+    if (!tensors_create(&call->tensors, message, worker_memory(0), &problem, kernel->accumulator,
                         true))
         worker_out_of_memory(0);
     const char *written = guard_written_waiting();
     if (written)
-        return order_fails(VERDICT_OVERRUN, "wrote to %s of an earlier call", written);
-    return kernel_prepare(&call->kernel, &order_memory, judged.plugin, kernel, &problem, threads);
+        return message_fails(VERDICT_OVERRUN, "wrote to %s of an earlier call", written);
+    return kernel_prepare(&call->kernel, &message_memory, judged.plugin, kernel, &problem, threads);
 }
 
 static bool is_clean(const judged_call *call)
 {
     char text[REPLY_TEXT_LENGTH];
     return tensors_are_clean(&call->tensors, text, sizeof text) ||
-           order_fails(VERDICT_OVERRUN, "%s", text);
+           message_fails(VERDICT_OVERRUN, "%s", text);
 }
 
 /* Fills the unused stack below with NaN, so that a kernel that uses an uninitialised variable gives NaN. */
@@ -261,13 +262,13 @@ static bool make_call(judged_call *call, size_t first, bool altered)
     plugin_enter(&before);
     poison_stack();
     kernel->watched = true;
-    if (call->tensors.order->threads > 1)
+    if (call->tensors.message->threads > 1)
         kernel_run(kernel, &call->tensors.given);
     else
         kept = checked_call(kernel->kernel->run, kernel->states[0], &call->tensors.given);
     const char *changed = kernel_changed(kernel);
     if (changed)
-        kept = order_fails(VERDICT_STATE_CHANGED, "run() %s", changed);
+        kept = message_fails(VERDICT_STATE_CHANGED, "run() %s", changed);
     return plugin_leave(&before, "run()") && kept && is_clean(call);
 }
 
@@ -278,7 +279,7 @@ static void keep_outputs(judged_call *call)
         bool output = call->tensors.what->roles[i].output;
         if (!buffer->map || !(output || tensors_input_is_written(&call->tensors, i)))
             continue;
-        call->first[i] = arena_new(&order_memory, char, buffer->size);
+        call->first[i] = arena_new(&message_memory, char, buffer->size);
         memcpy(call->first[i], buffer->data, buffer->size);
     }
 }
@@ -307,7 +308,7 @@ static bool call_again(judged_call *call, const char *where)
 {
     return make_call(call, 0, false) &&
            (is_same(call) ||
-            order_fails(VERDICT_NONDETERMINISTIC, "two calls on the same rows differ%s", where));
+            message_fails(VERDICT_NONDETERMINISTIC, "two calls on the same rows differ%s", where));
 }
 
 /* Calls again while the result's first element holds 0 and not NaN, to find a kernel that reads its output. */
@@ -320,14 +321,14 @@ static bool call_over_number(judged_call *call)
     memset(result->data, 0, dtype_size(call->tensors.problem.storage));
     kernel_run(&call->kernel, &call->tensors.given);
     return is_same(call) ||
-           order_fails(VERDICT_NONDETERMINISTIC,
-                       "two calls on the same rows differ where y holds a number before");
+           message_fails(VERDICT_NONDETERMINISTIC,
+                         "two calls on the same rows differ where y holds a number before");
 }
 
 /* Calls the kernel on all rows, some rows a call in the same buffers, and repeats the first call `again` times. */
 static bool call_parts(judged_call *call, unsigned again)
 {
-    const size_t rows = call->tensors.order->problem.rows, part = call->tensors.problem.rows;
+    const size_t rows = call->tensors.message->problem.rows, part = call->tensors.problem.rows;
     for (size_t row = 0; row < rows; row += part) {
         size_t first = row + part > rows ? rows - part : row;
         if (!make_call(call, first, false))
@@ -349,23 +350,24 @@ enum { STOPS_OF_TWO = 6, STOPS_OF_MORE = 3, OTHER_GAP = 3 };
 
 /* Makes another problem with the same tensors: with rows about half as long, or with a convention that is easily
  * mistaken for this one or has another eps, sometimes with other strides. False: the kernel supports none. */
-static bool find_other(const ln_kernel *kernel, const work_order *order, work_order *other)
+static bool find_other(const ln_kernel *kernel, const worker_message *message,
+                       worker_message *other)
 {
     ln_convention neighbours[NEIGHBOURS_MOST + 1];
     ln_problem *problem = &other->problem;
-    size_t count = convention_neighbours(&order->problem.convention, neighbours);
-    *other = *order;
+    size_t count = convention_neighbours(&message->problem.convention, neighbours);
+    *other = *message;
     other->layout.calls = CALLS_ONCE;
-    for (size_t i = 0; order->layout.calls == CALLS_PREPARED && i < ROLES_MOST; i++)
-        other->layout.tensors[i].gap += order->seed >> 32 & 1 ? OTHER_GAP : 0;
-    neighbours[count] = order->problem.convention;
+    for (size_t i = 0; message->layout.calls == CALLS_PREPARED && i < ROLES_MOST; i++)
+        other->layout.tensors[i].gap += message->seed >> 32 & 1 ? OTHER_GAP : 0;
+    neighbours[count] = message->problem.convention;
     neighbours[count++].eps *= 3;
-    for (size_t i = 0; order->layout.calls == CALLS_PREPARED && i < count; i++) {
-        problem->convention = neighbours[(order->seed % count + i) % count];
+    for (size_t i = 0; message->layout.calls == CALLS_PREPARED && i < count; i++) {
+        problem->convention = neighbours[(message->seed % count + i) % count];
         if (!kernel_refuses(kernel, problem))
             return true;
     }
-    problem->convention = order->problem.convention;
+    problem->convention = message->problem.convention;
     problem->hidden = problem->hidden / 2 | 1;
     problem_set_strides(problem, problem->hidden);
     return !kernel_refuses(kernel, problem);
@@ -374,14 +376,14 @@ static bool find_other(const ln_kernel *kernel, const work_order *order, work_or
 /* Makes the calls in turn with calls of the other problem, and once more after its release. */
 static bool call_in_turn(judged_call *call)
 {
-    bool later = judged.order.layout.calls == CALLS_PREPARED;
+    bool later = judged.message.layout.calls == CALLS_PREPARED;
     const char *where =
         later ? " while another problem is prepared" : " where another problem is called between";
     if (!judged.has_other)
         return call_parts(call, 1);
-    return (later
-                ? begin_call(&judged.other, &judged.other_order, judged.other_order.problem.rows, 1)
-                : make_call(&judged.other, 0, false)) &&
+    return (later ? begin_call(&judged.other, &judged.other_message,
+                               judged.other_message.problem.rows, 1)
+                  : make_call(&judged.other, 0, false)) &&
            call_parts(call, 0) && make_call(&judged.other, 0, false) && call_again(call, where) &&
            kernel_release(&judged.other.kernel) &&
            call_again(call, " after another prepared state was released");
@@ -395,14 +397,14 @@ static bool call_no_rows(const judged_call *call)
     void *state = &none;
     none.rows = 0;
     running_where = " in a call of no rows";
-    bool taken = judged.order.threads <= 1 && !kernel_refuses(kernel, &none) &&
+    bool taken = judged.message.threads <= 1 && !kernel_refuses(kernel, &none) &&
                  (!kernel->prepare || kernel->prepare(&none, &state) == 0);
     if (taken)
         kernel->run(state, &call->tensors.given);
     if (taken && kernel->release)
         kernel->release(state);
     running_where = "";
-    return is_same(call) || order_fails(VERDICT_NONDETERMINISTIC, "a call with 0 rows writes");
+    return is_same(call) || message_fails(VERDICT_NONDETERMINISTIC, "a call with 0 rows writes");
 }
 
 /* Makes a call while other threads call too. Inputs that the last call overwrote are filled again first. */
@@ -417,7 +419,7 @@ static bool call_at_once(void *context)
 
 static bool call_all_at_once(void)
 {
-    uint64_t drawn = judged.order.seed;
+    uint64_t drawn = judged.message.seed;
     const overlap_plan plan = {.free_calls = 1,
                                .stops = judged.at_once == 2 ? STOPS_OF_TWO : STOPS_OF_MORE,
                                .part = (double)(splitmix64(&drawn) >> 11) * 0x1p-53};
@@ -433,25 +435,26 @@ static bool call_all_at_once(void)
         if (!is_clean(&judged.calls[i]))
             return false;
     if (found == OVERLAP_DIFFERS)
-        return order_fails(VERDICT_NONDETERMINISTIC, "other bits on %u threads at once",
-                           judged.at_once);
+        return message_fails(VERDICT_NONDETERMINISTIC, "other bits on %u threads at once",
+                             judged.at_once);
     return found == OVERLAP_SAME ||
-           order_fails(VERDICT_MISSING, "the system refuses sockets, threads or timers, so that no "
-                                        "calls can be made at once");
+           message_fails(VERDICT_MISSING,
+                         "the system refuses sockets, threads or timers, so that no "
+                         "calls can be made at once");
 }
 
 /* Makes all calls of the message except those that overlap. */
 static bool make_all_calls(size_t rows)
 {
     judged_call *call = &judged.calls[0];
-    const call_order calls = judged.order.layout.calls;
+    const call_order calls = judged.message.layout.calls;
     judged.has_other = (calls == CALLS_IN_TURN || calls == CALLS_PREPARED) &&
-                       find_other(judged.kernel, &judged.order, &judged.other_order);
+                       find_other(judged.kernel, &judged.message, &judged.other_message);
     if (judged.has_other && calls == CALLS_IN_TURN &&
-        !begin_call(&judged.other, &judged.other_order, judged.other_order.problem.rows, 1))
+        !begin_call(&judged.other, &judged.other_message, judged.other_message.problem.rows, 1))
         return false;
     for (unsigned i = 0; i < judged.at_once; i++)
-        if (!begin_call(&judged.calls[i], &judged.order, rows, judged.order.threads))
+        if (!begin_call(&judged.calls[i], &judged.message, rows, judged.message.threads))
             return false;
     switch (calls) {
     case CALLS_REPEATED:
@@ -463,7 +466,7 @@ static bool make_all_calls(size_t rows)
     case CALLS_HALVES: /* repeated twice, so that an error in every second call is found */
         return call_parts(call, 2);
     default:
-        return call_parts(call, judged.order.again);
+        return call_parts(call, judged.message.again);
     }
 }
 
@@ -486,17 +489,17 @@ const char *worker_kernel_behind(void *library, const ln_problem *problem)
 
 /* Sets the library's cache sizes so that it dispatches a call as if its rows were in the message's call_place. Returns
  * the kernel that it chooses; NULL: the library has no such functions. */
-static const char *enter_place(void *library, const work_order *order, size_t rows)
+static const char *enter_place(void *library, const worker_message *message, size_t rows)
 {
     set_cache_bytes *set;
     *(void **)&set = dlsym(library, "ln_set_cache_bytes");
-    ln_problem problem = order->problem;
+    ln_problem problem = message->problem;
     problem.rows = rows;
-    problem.accuracy = order->accuracy;
+    problem.accuracy = message->accuracy;
     const size_t bytes =
-        (size_t)call_bytes(operations[order->operation], rows, problem.hidden, problem.storage);
+        (size_t)call_bytes(operations[message->operation], rows, problem.hidden, problem.storage);
     const size_t caches =
-        order->place == PLACE_MEMORY ? 1 : 2 * bytes; /* part of L3 is left free */
+        message->place == PLACE_MEMORY ? 1 : 2 * bytes; /* part of L3 is left free */
     placed = library;
     bool fine = set && set(caches, caches, caches) == LN_OK;
     return fine ? worker_kernel_behind(library, &problem) : NULL;
@@ -514,35 +517,35 @@ void worker_leave_place(void)
 
 /* ---- JUDGE ---- */
 
-void worker_judge(const work_order *order, const ln_kernel *kernel)
+void worker_judge(const worker_message *message, const ln_kernel *kernel)
 {
-    const worker_plugin *plugin = plugin_of(order);
-    ln_problem half = order->problem;
+    const worker_plugin *plugin = plugin_of(message);
+    ln_problem half = message->problem;
     half.rows = (half.rows + 1) / 2;
     /* The calls are on halves of the rows, unless the kernel does not support so few. */
-    const bool halves = order->layout.calls == CALLS_HALVES && !order->rows_at_once &&
+    const bool halves = message->layout.calls == CALLS_HALVES && !message->rows_at_once &&
                         !kernel_refuses(kernel, &half);
-    const size_t rows = order->rows_at_once ? order->rows_at_once
-                        : halves            ? half.rows
-                                            : order->problem.rows;
-    const char *taken = order->place ? enter_place(plugin->library, order, rows) : "";
+    const size_t rows = message->rows_at_once ? message->rows_at_once
+                        : halves              ? half.rows
+                                              : message->problem.rows;
+    const char *taken = message->place ? enter_place(plugin->library, message, rows) : "";
     if (!taken) {
-        order_fails(VERDICT_UNSUPPORTED, "its caches cannot be set");
+        message_fails(VERDICT_UNSUPPORTED, "its caches cannot be set");
         return;
     }
     memset(&judged, 0, sizeof judged);
     judged.plugin = plugin->table;
     judged.kernel = kernel;
-    judged.order = *order;
-    judged.at_once = order->layout.at_once > 1 ? order->layout.at_once : 1;
+    judged.message = *message;
+    judged.at_once = message->layout.at_once > 1 ? message->layout.at_once : 1;
     /* A library with threads of its own is called by one thread; if the message wants several calls at once, it is
      * given several threads instead. */
     if (kernel_has_threads(plugin->table, kernel)) {
         if (judged.at_once > 1)
-            judged.order.threads = judged.at_once / 2 * 2;
+            judged.message.threads = judged.at_once / 2 * 2;
         judged.at_once = 1;
     }
-    if (judged.order.threads > 1)
+    if (judged.message.threads > 1)
         judged.at_once = 1;
     upper_halves = false;
     if (make_all_calls(rows) && judged.at_once > 1)
@@ -555,5 +558,5 @@ void worker_judge(const work_order *order, const ln_kernel *kernel)
     if (answer.kind == REPLY_FAILED)
         return;
     snprintf(answer.text, sizeof answer.text, "%s", taken);
-    answer.value = judged.order.threads > 1 ? judged.order.threads : upper_halves;
+    answer.value = judged.message.threads > 1 ? judged.message.threads : upper_halves;
 }

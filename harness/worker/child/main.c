@@ -27,7 +27,7 @@
 /* ---- answers ---- */
 
 worker_reply answer;
-arena order_memory;
+arena message_memory;
 volatile unsigned running_entry;
 const char *volatile running_where = "";
 
@@ -56,7 +56,7 @@ void worker_end_with_answer(void)
     _exit(1);
 }
 
-bool order_fails(verdict_kind verdict, const char *format, ...)
+bool message_fails(verdict_kind verdict, const char *format, ...)
 {
     if (answer.kind == REPLY_FAILED)
         return false;
@@ -108,7 +108,7 @@ bool plugin_leave(const thread_state *before, const char *callback)
 {
     thread_state found;
     const char *changed = floating_point_compare(before, &found);
-    return !changed || order_fails(VERDICT_STATE_CHANGED, "%s %s", callback, changed);
+    return !changed || message_fails(VERDICT_STATE_CHANGED, "%s %s", callback, changed);
 }
 
 bool plugin_set_threads(const ln_plugin_table *plugin, unsigned threads)
@@ -119,20 +119,20 @@ bool plugin_set_threads(const ln_plugin_table *plugin, unsigned threads)
     return plugin_leave(&before, "set_threads()") && fine;
 }
 
-const worker_plugin *plugin_of(const work_order *order)
+const worker_plugin *plugin_of(const worker_message *message)
 {
-    return &plugins[order->plugin];
+    return &plugins[message->plugin];
 }
 
-const ln_kernel *kernel_of(const work_order *order)
+const ln_kernel *kernel_of(const worker_message *message)
 {
-    const ln_plugin_table *plugin = plugin_of(order)->table;
+    const ln_plugin_table *plugin = plugin_of(message)->table;
     const ln_kernel *kernel =
-        plugin && order->kernel < plugin->count ? &plugin->kernels[order->kernel] : NULL;
-    if (kernel && strcmp(kernel->name, order->text) == 0)
+        plugin && message->kernel < plugin->count ? &plugin->kernels[message->kernel] : NULL;
+    if (kernel && strcmp(kernel->name, message->text) == 0)
         return kernel;
     /* The file was rebuilt after its kernels were listed. */
-    order_fails(VERDICT_MISSING, "no such kernel");
+    message_fails(VERDICT_MISSING, "no such kernel");
     return NULL;
 }
 
@@ -252,25 +252,25 @@ static void describe_kernels(const ln_plugin_table *plugin)
     }
 }
 
-static void load_plugin(const work_order *order)
+static void load_plugin(const worker_message *message)
 {
-    worker_plugin *loaded = &plugins[order->plugin];
+    worker_plugin *loaded = &plugins[message->plugin];
     typedef const ln_plugin_table *entry(void);
     thread_state before;
     entry *ask;
     /* A program that loads the plugin calls its kernels in the floating-point state that loading it sets, so lnbench
      * does the same; other plugins' kernels are not called in it. */
     plugin_enter(&before);
-    void *library = dlopen(order->text, RTLD_NOW | RTLD_LOCAL);
+    void *library = dlopen(message->text, RTLD_NOW | RTLD_LOCAL);
     const char *set = floating_point_compare(&before, &loaded->floating_point);
     if (!library) {
-        order_fails(VERDICT_MISSING, "%.200s", dlerror());
+        message_fails(VERDICT_MISSING, "%.200s", dlerror());
         return;
     }
     void *symbol = dlsym(library, LN_PLUGIN_SYMBOL);
     if (!symbol) {
-        order_fails(VERDICT_MISSING,
-                    "it has no symbol " LN_PLUGIN_SYMBOL ": compile it against layernorm_plugin.h");
+        message_fails(VERDICT_MISSING, "it has no symbol " LN_PLUGIN_SYMBOL
+                                       ": compile it against layernorm_plugin.h");
         return;
     }
     *(void **)&ask = symbol;
@@ -280,24 +280,24 @@ static void load_plugin(const work_order *order)
     if (!plugin_leave(&before, LN_PLUGIN_SYMBOL "()"))
         return;
     if (fault) {
-        order_fails(VERDICT_MISSING, "%s", fault);
+        message_fails(VERDICT_MISSING, "%s", fault);
         return;
     }
-    for (size_t i = 0; order->own_file && i < table->count; i++)
+    for (size_t i = 0; message->own_file && i < table->count; i++)
         /* Code in a library that both builds load would be the same for both of them. */
         if (!has_code(library, *(void *const *)&table->kernels[i].run)) {
-            order_fails(VERDICT_MISSING, "a kernel's run is in another library, which it loads");
+            message_fails(VERDICT_MISSING, "a kernel's run is in another library, which it loads");
             answer.value = EXIT_CODE_NOT_COMPARABLE;
             return;
         }
     /* Kernels are judged and timed on one thread, unless a message has more. */
     if (table->set_threads && !plugin_set_threads(table, 1)) {
-        order_fails(VERDICT_MISSING, "its set_threads(1) failed");
+        message_fails(VERDICT_MISSING, "its set_threads(1) failed");
         return;
     }
     loaded->table = table;
     loaded->library = library;
-    if (order->plugin == 0 && !order->own_file)
+    if (message->plugin == 0 && !message->own_file)
         own_library = table;
     answer.kind = REPLY_LOADED;
     answer.count = (uint32_t)table->count;
@@ -305,94 +305,96 @@ static void load_plugin(const work_order *order)
     snprintf(answer.version, sizeof answer.version, "%.63s", table->version ? table->version : "");
     if (set)
         snprintf(answer.set_at_load, sizeof answer.set_at_load, "its constructor %s", set);
-    if (order->describes)
+    if (message->describes)
         describe_kernels(table);
 }
 
 /* ---- messages ---- */
 
-static void answer_bound(const work_order *order, const ln_kernel *kernel)
+static void answer_bound(const worker_message *message, const ln_kernel *kernel)
 {
-    const bool is_probable = order->chance > 0;
-    const ln_row_facts *facts = (void *)worker_memory(order->at.facts);
-    ln_bound *bounds = (void *)worker_memory(order->at.bounds);
+    const bool is_probable = message->chance > 0;
+    const ln_row_facts *facts = (void *)worker_memory(message->at.facts);
+    ln_bound *bounds = (void *)worker_memory(message->at.bounds);
     thread_state before;
     if (!(is_probable ? kernel->probable_bound != NULL : kernel->bound != NULL) ||
-        kernel_refuses(kernel, &order->problem))
+        kernel_refuses(kernel, &message->problem))
         return;
     plugin_enter(&before);
-    for (size_t i = 0; i < order->count; i++)
-        bounds[i] = is_probable ? kernel->probable_bound(&order->problem, &facts[i], order->chance)
-                                : kernel->bound(&order->problem, &facts[i]);
+    for (size_t i = 0; i < message->count; i++)
+        bounds[i] = is_probable
+                        ? kernel->probable_bound(&message->problem, &facts[i], message->chance)
+                        : kernel->bound(&message->problem, &facts[i]);
     plugin_leave(&before, "bound()");
     answer.value = 1;
 }
 
-static void handle_message(const work_order *order)
+static void handle_message(const worker_message *message)
 {
-    switch (order->kind) {
-    case ORDER_GREET:
+    switch (message->kind) {
+    case MESSAGE_GREET:
         return;
-    case ORDER_LOAD:
+    case MESSAGE_LOAD:
         if (ftruncate(WORKER_ERRORS_FD, 0) == 0 && lseek(WORKER_ERRORS_FD, 0, SEEK_SET) == 0)
             dup2(WORKER_ERRORS_FD, STDERR_FILENO);
-        load_plugin(order);
+        load_plugin(message);
         dup2(STDIN_FILENO, STDERR_FILENO); /* standard input is /dev/null */
         return;
-    case ORDER_TIME_BEGIN:
-        worker_time_begin(order);
+    case MESSAGE_TIME_BEGIN:
+        worker_time_begin(message);
         return;
-    case ORDER_TIME_ENTRY:
-        worker_time_entry(order);
+    case MESSAGE_TIME_ENTRY:
+        worker_time_entry(message);
         return;
-    case ORDER_TIME_RUN:
-        worker_time_run(order);
+    case MESSAGE_TIME_RUN:
+        worker_time_run(message);
         return;
     default:
         break;
     }
-    const ln_kernel *kernel = kernel_of(order);
-    const ln_operation wanted = order->problem.convention.operation;
-    if (kernel && order->kind == ORDER_BOUND)
-        answer_bound(order, kernel);
-    if (!kernel || order->kind == ORDER_BOUND)
+    const ln_kernel *kernel = kernel_of(message);
+    const ln_operation wanted = message->problem.convention.operation;
+    if (kernel && message->kind == MESSAGE_BOUND)
+        answer_bound(message, kernel);
+    if (!kernel || message->kind == MESSAGE_BOUND)
         return;
     if (kernel->operation != wanted) {
-        order_fails(VERDICT_UNSUPPORTED, "it computes %s, not %s",
-                    operation_name(kernel->operation), operation_name(wanted));
+        message_fails(VERDICT_UNSUPPORTED, "it computes %s, not %s",
+                      operation_name(kernel->operation), operation_name(wanted));
         return;
     }
-    const char *refusal = kernel_refuses(kernel, &order->problem);
-    if (!refusal && order->at.tensors[ROLE_RESIDUAL] >= 0 &&
+    const char *refusal = kernel_refuses(kernel, &message->problem);
+    if (!refusal && message->at.tensors[ROLE_RESIDUAL] >= 0 &&
         (kernel->traits & LN_TRAIT_NO_RESIDUAL))
         refusal = "it takes no residual";
     if (refusal)
-        order_fails(VERDICT_UNSUPPORTED, "%s", refusal);
+        message_fails(VERDICT_UNSUPPORTED, "%s", refusal);
     if (answer.kind == REPLY_FAILED)
         return;
-    if (order->kind == ORDER_JUDGE)
-        worker_judge(order, kernel);
-    else if (order->kind == ORDER_GROW)
-        worker_grow(order, kernel);
-    else if (order->kind == ORDER_CALL_LARGE)
-        worker_call_large(order, kernel);
+    if (message->kind == MESSAGE_JUDGE)
+        worker_judge(message, kernel);
+    else if (message->kind == MESSAGE_GROW)
+        worker_grow(message, kernel);
+    else if (message->kind == MESSAGE_CALL_LARGE)
+        worker_call_large(message, kernel);
 }
 
 /* Handles a message in the floating-point state that loading its plugin set; TIME_RUN sets each kernel's own state. */
-static void answer_message(const work_order *order)
+static void answer_message(const worker_message *message)
 {
     thread_state own;
     answer = (worker_reply){.kind = REPLY_DONE};
     running_entry = 0;
-    arena_reset(&order_memory);
-    if (!shared_arena_reach(&shared, order->arena_bytes))
-        worker_out_of_memory(order->arena_bytes);
+    arena_reset(&message_memory);
+    if (!shared_arena_reach(&shared, message->arena_bytes))
+        worker_out_of_memory(message->arena_bytes);
     floating_point_read(&own);
-    if (order->kind != ORDER_JUDGE || !order->place)
+    if (message->kind != MESSAGE_JUDGE || !message->place)
         worker_leave_place();
-    if (plugin_of(order)->table && order->kind != ORDER_LOAD && order->kind != ORDER_TIME_RUN)
-        floating_point_set(&plugin_of(order)->floating_point);
-    handle_message(order);
+    if (plugin_of(message)->table && message->kind != MESSAGE_LOAD &&
+        message->kind != MESSAGE_TIME_RUN)
+        floating_point_set(&plugin_of(message)->floating_point);
+    handle_message(message);
     floating_point_set(&own);
     worker_send(&answer);
 }
@@ -428,13 +430,13 @@ int main(void)
     /* GNU OpenMP's threads spin for milliseconds while they wait for work, and would disturb the next timed kernel.
      * This makes them spin as long as the pool's threads do (pool.c). OpenMP reads it when it is loaded. */
     setenv("GOMP_SPINCOUNT", "1000", 0);
-    static work_order order;
+    static worker_message message;
     for (;;) {
-        ssize_t got = recv(WORKER_SOCKET_FD, &order, sizeof order, 0);
+        ssize_t got = recv(WORKER_SOCKET_FD, &message, sizeof message, 0);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
             return 0;
-        answer_message(&order);
+        answer_message(&message);
     }
 }

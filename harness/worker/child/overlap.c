@@ -22,7 +22,7 @@
 enum {
     MOST_LATE = 3,          /* stops in which the next thread did not finish its call */
     MOST_CALLS = 10000,     /* calls without a stop: the kernel blocks the signal */
-    LATE_MILLISECONDS = 10, /* a stop waits so long, and so many times the time of a call */
+    LATE_MILLISECONDS = 10, /* a stop waits at most so long, plus LATE_CALLS times a call */
     LATE_CALLS = 20,
 };
 

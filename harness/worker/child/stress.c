@@ -85,9 +85,9 @@ static bool growth_is_little(growth_watch *watch)
     };
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         if (counts[i].now > counts[i].before + counts[i].few)
-            return order_fails(VERDICT_STATE_CHANGED,
-                               "run(): %s grow from call to call: %zu after the tenth, %zu later",
-                               counts[i].what, counts[i].before, counts[i].now);
+            return message_fails(VERDICT_STATE_CHANGED,
+                                 "run(): %s grow from call to call: %zu after the tenth, %zu later",
+                                 counts[i].what, counts[i].before, counts[i].now);
     return true;
 }
 
@@ -101,8 +101,8 @@ static bool growth_end(growth_watch *watch)
         return false;
     const size_t before = watch->settled.resident, now = watch->now.resident;
     const size_t kept = before > 0 && now > before + LEAST ? now - before : 0;
-    return kept == 0 || order_fails(VERDICT_STATE_CHANGED, "each call keeps %.0f bytes of memory",
-                                    (double)kept / (double)watch->calls);
+    return kept == 0 || message_fails(VERDICT_STATE_CHANGED, "each call keeps %.0f bytes of memory",
+                                      (double)kept / (double)watch->calls);
 }
 
 /* ---- calls ---- */
@@ -115,39 +115,39 @@ static const double most_seconds = 10, most_prepare_seconds = 1;
 
 /* A shape with its tensors and its prepared kernel. */
 typedef struct called_shape {
-    work_order order; /* the message that `tensors` refers to */
+    worker_message message; /* the message that `tensors` refers to */
     call_tensors tensors;
     prepared_kernel kernel;
     bool supported;
 } called_shape;
 
 /* Makes a shape. Its inputs are the message's, repeated as often as they fit. False: the message fails. */
-static bool make_shape(const work_order *order, const ln_kernel *kernel, called_shape *shape,
+static bool make_shape(const worker_message *message, const ln_kernel *kernel, called_shape *shape,
                        size_t rows, size_t hidden, bool residual)
 {
-    const operation *what = operations[order->operation];
-    ln_problem problem = order->problem;
+    const operation *what = operations[message->operation];
+    ln_problem problem = message->problem;
     problem.rows = rows;
     problem.hidden = hidden;
     problem_set_strides(&problem, hidden);
     if (kernel_refuses(kernel, &problem) || (residual && (kernel->traits & LN_TRAIT_NO_RESIDUAL)))
         return true;
-    shape->order = *order;
-    shape->order.layout = layout_named(LAYOUT_TIMED, what, hidden);
+    shape->message = *message;
+    shape->message.layout = layout_named(LAYOUT_TIMED, what, hidden);
     char *memory =
-        arena_new(&order_memory, char, ROLES_MOST *(rows * hidden * sizeof(double) + 64));
+        arena_new(&message_memory, char, ROLES_MOST *(rows * hidden * sizeof(double) + 64));
     char *end = memory;
     for (size_t i = 0; i < what->count; i++) {
         const tensor_role *role = &what->roles[i];
-        off_t *at = &shape->order.at.tensors[i];
+        off_t *at = &shape->message.at.tensors[i];
         size_t from = i == ROLE_RESIDUAL ? ROLE_X : i;
         role_extent extent = role_extent_of(role, &problem, LN_F64);
-        role_extent known = role_extent_of(&what->roles[from], &order->problem, LN_F64);
-        const char *given = worker_memory(order->at.tensors[from]);
+        role_extent known = role_extent_of(&what->roles[from], &message->problem, LN_F64);
+        const char *given = worker_memory(message->at.tensors[from]);
         bool wanted = role->output ? i == what->result
                                    : role_is_parameter(role) || i == ROLE_X ||
                                          (i == ROLE_RESIDUAL && residual);
-        if (!wanted || order->at.tensors[from] < 0) {
+        if (!wanted || message->at.tensors[from] < 0) {
             *at = -1;
             continue;
         }
@@ -156,12 +156,12 @@ static bool make_shape(const work_order *order, const ln_kernel *kernel, called_
             *end++ = given[byte % extent_bytes(&known)];
         end = memory + (end - memory + 63) / 64 * 64;
     }
-    if (!tensors_create(&shape->tensors, &shape->order, memory, &problem, kernel->accumulator,
+    if (!tensors_create(&shape->tensors, &shape->message, memory, &problem, kernel->accumulator,
                         true))
         worker_out_of_memory(0);
     tensors_fill(&shape->tensors, 0, false);
-    shape->supported =
-        kernel_prepare(&shape->kernel, &order_memory, plugin_of(order)->table, kernel, &problem, 1);
+    shape->supported = kernel_prepare(&shape->kernel, &message_memory, plugin_of(message)->table,
+                                      kernel, &problem, 1);
     return shape->supported;
 }
 
@@ -177,12 +177,12 @@ static void send_alive(void)
 }
 
 /* Calls the shapes in turn, and writes the output of the first call to shared memory. */
-static bool call_often(const work_order *order, const called_shape *shapes)
+static bool call_often(const worker_message *message, const called_shape *shapes)
 {
     const called_shape *first = &shapes[FEW_ROWS];
-    const size_t calls = order->count;
+    const size_t calls = message->count;
     const size_t bytes = extent_bytes(&first->tensors.extents[first->tensors.what->result]);
-    char *judged = worker_memory(order->at.tensors[first->tensors.what->result]);
+    char *judged = worker_memory(message->at.tensors[first->tensors.what->result]);
     growth_watch watch = {0};
     double end = seconds_of(CLOCK_THREAD_CPUTIME_ID) + most_seconds;
     double late = seconds_now() + 4 * most_seconds;
@@ -209,11 +209,11 @@ static bool call_often(const work_order *order, const called_shape *shapes)
     kernel_run(&first->kernel, &first->tensors.given);
     return growth_end(&watch) &&
            (memcmp(judged, first->tensors.given.y, bytes) == 0 ||
-            order_fails(VERDICT_NONDETERMINISTIC, "other bits after %zu calls", call));
+            message_fails(VERDICT_NONDETERMINISTIC, "other bits after %zu calls", call));
 }
 
 /* Prepares and releases states, which must keep nothing. */
-static bool prepare_often(const work_order *order, const ln_kernel *kernel)
+static bool prepare_often(const worker_message *message, const ln_kernel *kernel)
 {
     double end = seconds_of(CLOCK_THREAD_CPUTIME_ID) + most_prepare_seconds;
     growth_watch watch = {0};
@@ -223,7 +223,7 @@ static bool prepare_often(const work_order *order, const ln_kernel *kernel)
             growth_is_little(&watch);
             take_growth(&watch.settled);
         }
-        if (kernel->prepare(&order->problem, &state) != 0 ||
+        if (kernel->prepare(&message->problem, &state) != 0 ||
             seconds_of(CLOCK_THREAD_CPUTIME_ID) > end)
             break;
         if (kernel->release)
@@ -234,18 +234,18 @@ static bool prepare_often(const work_order *order, const ln_kernel *kernel)
     return growth_end(&watch);
 }
 
-void worker_grow(const work_order *order, const ln_kernel *kernel)
+void worker_grow(const worker_message *message, const ln_kernel *kernel)
 {
     static called_shape shapes[SHAPES]; /* static, since it is too large for the stack */
-    const size_t rows = order->problem.rows, hidden = order->problem.hidden;
+    const size_t rows = message->problem.rows, hidden = message->problem.hidden;
     thread_state before;
     memset(shapes, 0, sizeof shapes);
     plugin_enter(&before);
-    if (make_shape(order, kernel, &shapes[FEW_ROWS], rows, hidden, false) &&
-        make_shape(order, kernel, &shapes[WITH_RESIDUAL], 1, hidden, true) &&
-        make_shape(order, kernel, &shapes[LONG_ROW], 1, LONG_HIDDEN, false) &&
-        shapes[FEW_ROWS].supported && call_often(order, shapes))
-        prepare_often(order, kernel);
+    if (make_shape(message, kernel, &shapes[FEW_ROWS], rows, hidden, false) &&
+        make_shape(message, kernel, &shapes[WITH_RESIDUAL], 1, hidden, true) &&
+        make_shape(message, kernel, &shapes[LONG_ROW], 1, LONG_HIDDEN, false) &&
+        shapes[FEW_ROWS].supported && call_often(message, shapes))
+        prepare_often(message, kernel);
     for (size_t i = 0; i < SHAPES; i++) {
         kernel_release(&shapes[i].kernel);
         tensors_destroy(&shapes[i].tensors);
@@ -296,16 +296,16 @@ static bool map_repeatedly(large_tensor *tensor, size_t size, const char *rows, 
     return fine;
 }
 
-void worker_call_large(const work_order *order, const ln_kernel *kernel)
+void worker_call_large(const worker_message *message, const ln_kernel *kernel)
 {
-    const operation *what = operations[order->operation];
-    const ln_problem *problem = &order->problem;
+    const operation *what = operations[message->operation];
+    const ln_problem *problem = &message->problem;
     const size_t period = LARGE_PERIOD * problem->hidden * dtype_size(problem->storage);
     large_tensor large[ROLES_MOST] = {0};
     role_extent extents[ROLES_MOST];
-    size_t judged[LARGE_ROWS], count = large_rows(problem, order->seed, judged);
+    size_t judged[LARGE_ROWS], count = large_rows(problem, message->seed, judged);
     call_tensors parameters; /* gamma and beta, in ordinary buffers */
-    work_order small = *order;
+    worker_message small = *message;
     small.layout = layout_named(LAYOUT_TIMED, what, problem->hidden);
     for (size_t i = 0; i < what->count; i++)
         if (!role_is_parameter(&what->roles[i]))
@@ -316,11 +316,11 @@ void worker_call_large(const work_order *order, const ln_kernel *kernel)
         const tensor_role *role = &what->roles[i];
         role_extent *extent = &extents[i];
         *extent = role_extent_of(role, problem, kernel->accumulator);
-        if (order->at.tensors[i] < 0 || role_is_parameter(role))
+        if (message->at.tensors[i] < 0 || role_is_parameter(role))
             continue;
         size_t first = i == ROLE_RESIDUAL ? LARGE_RESIDUAL_ROW : 0;
         fine = map_repeatedly(&large[i], extent_bytes(extent),
-                              role->output ? NULL : worker_memory(order->at.tensors[ROLE_X]),
+                              role->output ? NULL : worker_memory(message->at.tensors[ROLE_X]),
                               first * extent->row_bytes,
                               role->output ? LARGE_PERIOD * extent->row_bytes : period);
         for (size_t row = 0; fine && role->output && row < count; row++) {
@@ -344,7 +344,7 @@ void worker_call_large(const work_order *order, const ln_kernel *kernel)
         worker_out_of_memory(0);
     prepared_kernel prepared;
     thread_state before;
-    if (kernel_prepare(&prepared, &order_memory, plugin_of(order)->table, kernel, problem, 1)) {
+    if (kernel_prepare(&prepared, &message_memory, plugin_of(message)->table, kernel, problem, 1)) {
         plugin_enter(&before);
         kernel_run(&prepared, &parameters.given);
         plugin_leave(&before, "run()");
@@ -353,7 +353,7 @@ void worker_call_large(const work_order *order, const ln_kernel *kernel)
     for (size_t role = 0; role < what->count; role++) {
         const role_extent *extent = &extents[role];
         for (size_t i = 0; large[role].map && what->roles[role].output && i < count; i++)
-            memcpy(worker_memory(order->at.tensors[role]) + i * extent->row_bytes,
+            memcpy(worker_memory(message->at.tensors[role]) + i * extent->row_bytes,
                    large[role].map + judged[i] * extent->stride_bytes, extent->row_bytes);
         if (large[role].map)
             munmap(large[role].map, large[role].size);

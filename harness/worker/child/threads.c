@@ -53,7 +53,7 @@ static bool resize_pool(unsigned threads)
     bool fine =
         size == threads || ln_pool_resize(threads) == LN_OK || ln_pool_resize(threads) == LN_OK;
     size = fine ? threads : 0;
-    return fine || order_fails(VERDICT_MISSING, "the system has no more threads");
+    return fine || message_fails(VERDICT_MISSING, "the system has no more threads");
 }
 
 bool worker_threads_begin(unsigned threads, int cpu)
@@ -92,7 +92,7 @@ bool kernel_prepare(prepared_kernel *made, arena *memory, const ln_plugin_table 
     *made = (prepared_kernel){.plugin = plugin, .kernel = kernel, .problem = *problem, .parts = 1};
     made->own_threads = threads > 1 && kernel_has_threads(plugin, kernel);
     if (made->own_threads && !plugin_set_threads(plugin, threads))
-        return order_fails(VERDICT_UNSUPPORTED, "its set_threads() failed");
+        return message_fails(VERDICT_UNSUPPORTED, "its set_threads() failed");
     if (threads > 1 && !made->own_threads) {
         if (!resize_pool(threads))
             return false;
@@ -115,7 +115,7 @@ bool kernel_prepare(prepared_kernel *made, arena *memory, const ln_plugin_table 
     if (!fine && plugin == own_library) /* our prepare() fails only for want of memory */
         worker_out_of_memory(0);
     bool left = plugin_leave(&before, "prepare()");
-    return (fine || order_fails(VERDICT_UNSUPPORTED, "its prepare() failed")) && left;
+    return (fine || message_fails(VERDICT_UNSUPPORTED, "its prepare() failed")) && left;
 }
 
 bool kernel_release(prepared_kernel *of)

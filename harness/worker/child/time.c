@@ -217,7 +217,7 @@ static struct {
     off_t varied;
     guarded x, y;
     call_tensors parameters;
-    work_order order; /* the message that `parameters` refers to */
+    worker_message message; /* the message that `parameters` refers to */
     char *block[2];
     int filled;          /* the input that x holds; -1: none */
     ln_tensors *tensors; /* the tensors of each slot, in the order in which calls use them */
@@ -243,16 +243,16 @@ static char *read_block(off_t at)
 }
 
 /* Makes the tensors of each slot, in random order: the CPU would prefetch slots that are used in ascending order. */
-static void make_tensors(const work_order *order)
+static void make_tensors(const worker_message *message)
 {
-    const operation *what = operations[order->operation];
-    group.order = *order;
-    group.order.layout = layout_named(LAYOUT_TIMED, what, order->problem.hidden);
+    const operation *what = operations[message->operation];
+    group.message = *message;
+    group.message.layout = layout_named(LAYOUT_TIMED, what, message->problem.hidden);
     for (size_t i = 0; i < what->count; i++)
         if (!role_is_parameter(&what->roles[i]))
-            group.order.at.tensors[i] = -1;
-    if (!tensors_create(&group.parameters, &group.order, worker_memory(0), &order->problem,
-                        order->problem.storage, false))
+            group.message.at.tensors[i] = -1;
+    if (!tensors_create(&group.parameters, &group.message, worker_memory(0), &message->problem,
+                        message->problem.storage, false))
         worker_out_of_memory(0);
     for (size_t i = 0; i < what->count; i++)
         if (group.parameters.buffers[i].map)
@@ -268,37 +268,37 @@ static void make_tensors(const work_order *order)
     }
 }
 
-void worker_time_begin(const work_order *order)
+void worker_time_begin(const worker_message *message)
 {
-    const ln_problem *problem = &order->problem;
+    const ln_problem *problem = &message->problem;
     group.problem = *problem;
     group.row_bytes = problem->hidden * dtype_size(problem->storage);
-    group.block_bytes = order->block_rows * group.row_bytes;
-    group.varied = order->at.varied;
+    group.block_bytes = message->block_rows * group.row_bytes;
+    group.varied = message->at.varied;
     group.tensor_bytes = problem->rows * group.row_bytes;
     /* Slots are whole cache lines, not pages: small tensors in pages of their own would use so few sets of a cache that
      * it holds them all. x and y have the same distance modulo 4096 in every slot. */
     group.slot_bytes = (group.tensor_bytes + LINE - 1) / LINE * LINE;
     group.slots = 1;
     group.filled = -1;
-    group.choice = order->seed;
+    group.choice = message->seed;
     group.first = (int)(splitmix64(&group.choice) >> 63);
-    group.threads = order->threads > 1 ? order->threads : 1;
-    if (!worker_threads_begin(group.threads, order->cpu))
+    group.threads = message->threads > 1 ? message->threads : 1;
+    if (!worker_threads_begin(group.threads, message->cpu))
         return;
-    group.in_place = order->cache == CACHE_IN_PLACE;
-    group.read_back = order->cache == CACHE_READ;
-    size_t copies = order->rotated_bytes / group.slot_bytes;
+    group.in_place = message->cache == CACHE_IN_PLACE;
+    group.read_back = message->cache == CACHE_READ;
+    size_t copies = message->rotated_bytes / group.slot_bytes;
     if (group.in_place && copies > 1)
         group.slots = copies < MOST_COPIES ? copies : MOST_COPIES;
     /* Cold: x and y of all slots together fill rotated_bytes (more than the last-level cache). As much other memory is
      * read before each repetition, since poisoning and comparing leave the caches full of y. */
-    if (order->cache == CACHE_COLD) {
-        group.slots = order->rotated_bytes / (2 * group.slot_bytes) + 2;
-        group.evictor_bytes = order->rotated_bytes;
-        group.evictor = arena_new(&memory, char, order->rotated_bytes);
+    if (message->cache == CACHE_COLD) {
+        group.slots = message->rotated_bytes / (2 * group.slot_bytes) + 2;
+        group.evictor_bytes = message->rotated_bytes;
+        group.evictor = arena_new(&memory, char, message->rotated_bytes);
         /* Written, since all untouched pages share one physical page. */
-        memset(group.evictor, 1, order->rotated_bytes);
+        memset(group.evictor, 1, message->rotated_bytes);
     }
     group.suite = hayai_suite_create();
     if (!group.suite)
@@ -307,14 +307,14 @@ void worker_time_begin(const work_order *order)
     bool counts = group.threads == 1 && !group.in_place;
     if (!counts || !counters_open(group.counters, why, sizeof why))
         group.counters[COUNT_CYCLES] = -1; /* counters_read() then gives NaN */
-    group.block[0] = read_block(order->at.tensors[ROLE_X]);
-    group.block[1] = read_block(order->at.x_other);
+    group.block[0] = read_block(message->at.tensors[ROLE_X]);
+    group.block[1] = read_block(message->at.x_other);
     size_t bytes = group.slots * group.slot_bytes;
-    if (!guard_create(&group.x, "x", bytes, GUARD_TIMED, order->x_offset % PAGE, false) ||
+    if (!guard_create(&group.x, "x", bytes, GUARD_TIMED, message->x_offset % PAGE, false) ||
         (!group.in_place &&
-         !guard_create(&group.y, "y", bytes, GUARD_TIMED, order->y_offset % PAGE, false)))
+         !guard_create(&group.y, "y", bytes, GUARD_TIMED, message->y_offset % PAGE, false)))
         worker_out_of_memory(bytes);
-    make_tensors(order);
+    make_tensors(message);
 }
 
 /* Fills x with repeats of the input's block. */
@@ -441,20 +441,19 @@ static uint64_t compare_y(const timed_entry *entry, int input, const char *y)
     return SEEN_JUDGED;
 }
 
-/* Tells the parent that rows with other bits are in shared memory, and waits until it has read them. If the parent has
- * ended, so does this process. */
+/* Tells the parent that *rows rows are in shared memory, and waits until it has read them; ends if the parent did. */
 static void send_rows(const timed_entry *entry, size_t *rows)
 {
-    static work_order order;
+    static worker_message message;
     worker_reply reply = {.kind = REPLY_ROWS, .count = entry->index, .value = (int64_t)*rows};
     ssize_t got;
     if (*rows == 0)
         return;
     worker_send(&reply);
     do
-        got = recv(WORKER_SOCKET_FD, &order, sizeof order, 0);
+        got = recv(WORKER_SOCKET_FD, &message, sizeof message, 0);
     while (got < 0 && errno == EINTR);
-    if (got <= 0 || order.kind != ORDER_GO_ON)
+    if (got <= 0 || message.kind != MESSAGE_GO_ON)
         _exit(1);
     *rows = 0;
 }
@@ -608,25 +607,25 @@ static void time_entry(hayai_state *state, void *context)
     plugin_leave(&before, "run()");
     const char *changed = entry->kernel ? kernel_changed(&entry->prepared) : NULL;
     if (changed)
-        order_fails(VERDICT_STATE_CHANGED, "run() %s", changed);
+        message_fails(VERDICT_STATE_CHANGED, "run() %s", changed);
     if (overrun)
-        order_fails(VERDICT_OVERRUN, "wrote %s y", distance < 0 ? "before" : "behind");
+        message_fails(VERDICT_OVERRUN, "wrote %s y", distance < 0 ? "before" : "behind");
     if (wrong)
-        order_fails(VERDICT_NONDETERMINISTIC, "%s", wrong);
+        message_fails(VERDICT_NONDETERMINISTIC, "%s", wrong);
     if (answer.kind == REPLY_FAILED)
         worker_end_with_answer();
     floating_point_set(&own);
 }
 
-void worker_time_entry(const work_order *order)
+void worker_time_entry(const worker_message *message)
 {
     if (group.count == WORKER_MAX_ENTRIES) {
-        order_fails(VERDICT_MISSING, "too many entries in a timed group");
+        message_fails(VERDICT_MISSING, "too many entries in a timed group");
         return;
     }
     timed_entry *entry = &group.entries[group.count];
     *entry = (struct timed_entry){.index = group.count};
-    memcpy(entry->name, order->text, sizeof entry->name - 1);
+    memcpy(entry->name, message->text, sizeof entry->name - 1);
     entry->seen[0] = arena_new(&memory, uint64_t, group.slots);
     entry->seen[1] = arena_new(&memory, uint64_t, group.slots);
     if (is_copy(entry->name)) {
@@ -634,27 +633,27 @@ void worker_time_entry(const work_order *order)
         entry->expected[0] = group.block[0];
         entry->expected[1] = group.block[1];
     } else {
-        entry->kernel = kernel_of(order);
-        entry->floating_point = &plugin_of(order)->floating_point;
-        entry->expected[0] = read_block(order->at.expected);
-        entry->expected[1] = read_block(order->at.expected_other);
+        entry->kernel = kernel_of(message);
+        entry->floating_point = &plugin_of(message)->floating_point;
+        entry->expected[0] = read_block(message->at.expected);
+        entry->expected[1] = read_block(message->at.expected_other);
         if (!entry->kernel)
             return;
         const char *refusal = kernel_refuses(entry->kernel, &group.problem);
         if (!refusal && group.in_place && (entry->kernel->traits & LN_TRAIT_NOT_IN_PLACE))
             refusal = "y must not be x";
         if (refusal)
-            order_fails(VERDICT_UNSUPPORTED, "%s", refusal);
-        const ln_plugin_table *plugin = plugin_of(order)->table;
+            message_fails(VERDICT_UNSUPPORTED, "%s", refusal);
+        const ln_plugin_table *plugin = plugin_of(message)->table;
         worker_threads_pin(kernel_has_threads(plugin, entry->kernel));
         if (refusal || !kernel_prepare(&entry->prepared, &memory, plugin, entry->kernel,
                                        &group.problem, group.threads))
             return;
         ln_problem problem = group.problem;
-        problem.accuracy = order->accuracy;
+        problem.accuracy = message->accuracy;
         const char *role = entry->kernel->role; /* may be NULL for a plugin */
         const char *behind = role && strcmp(role, KERNEL_ROLE_CALL) == 0
-                                 ? worker_kernel_behind(plugin_of(order)->library, &problem)
+                                 ? worker_kernel_behind(plugin_of(message)->library, &problem)
                                  : NULL;
         snprintf(answer.text, sizeof answer.text, "%s", behind ? behind : "");
     }
@@ -662,12 +661,12 @@ void worker_time_entry(const work_order *order)
                                   : (void (*)(void))entry->copier,
                     splitmix64(&group.choice));
     hayai_benchmark *added;
-    const bool found = order->iterations > 0, fewer = order->repetitions > 0;
+    const bool found = message->iterations > 0, fewer = message->repetitions > 0;
     if (hayai_suite_add(group.suite, entry->name, time_entry, entry, &added) != HAYAI_OK ||
         (group.in_place && hayai_benchmark_use_manual_time(added) != HAYAI_OK) ||
-        (found && hayai_benchmark_iterations(added, (int64_t)order->iterations) != HAYAI_OK) ||
-        (fewer && hayai_benchmark_repetitions(added, (int)order->repetitions) != HAYAI_OK)) {
-        order_fails(VERDICT_MISSING, "%s", hayai_last_message());
+        (found && hayai_benchmark_iterations(added, (int64_t)message->iterations) != HAYAI_OK) ||
+        (fewer && hayai_benchmark_repetitions(added, (int)message->repetitions) != HAYAI_OK)) {
+        message_fails(VERDICT_MISSING, "%s", hayai_last_message());
         return;
     }
     group.count++;
@@ -694,14 +693,14 @@ static int send_repetition(const hayai_repetition *done, void *context)
     return 0;
 }
 
-void worker_time_run(const work_order *order)
+void worker_time_run(const worker_message *message)
 {
     hayai_interleave interleave = {
-        .seed = order->seed,
-        .repetitions = order->repetitions,
-        .min_seconds = order->min_seconds,
+        .seed = message->seed,
+        .repetitions = message->repetitions,
+        .min_seconds = message->min_seconds,
         .on_repetition = send_repetition,
     };
     if (hayai_suite_run_interleaved(group.suite, &interleave) != HAYAI_OK)
-        order_fails(VERDICT_MISSING, "%s", hayai_last_message());
+        message_fails(VERDICT_MISSING, "%s", hayai_last_message());
 }
