@@ -51,8 +51,8 @@ bool number_parse(const char *text, size_t length, double *value)
         return false;
     memcpy(copy, text, length);
     copy[length] = '\0';
-    if (strspn(copy, "0123456789+-.eE") !=
-        length) /* strtod() also reads blanks, "nan" and "0x1p3" */
+    /* strtod() also reads blanks, "nan" and "0x1p3" */
+    if (strspn(copy, "0123456789+-.eE") != length)
         return false;
     double read = number_read(copy, &end);
     if (*end || isinf(read))

@@ -213,8 +213,8 @@ static int64_t find_stored(const choosing *all, const choice *own)
     return run;
 }
 
-/* Chooses the kernels to show: also a proven one if the recommended is not, and the fastest if a reason is against
- * it. */
+/* Chooses the kernels to show: also a proven one if the recommended is not, and the fastest if it cannot be
+ * recommended. */
 static void list_answers(choice *own)
 {
     const kernel_ranking *ranking = &own->ranking;

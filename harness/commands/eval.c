@@ -20,7 +20,7 @@
 
 /* ---- the files of eval and fingerprint ---- */
 
-/* The contents of a file: a tensor of the operation by its role, a loss's gradient by y, or a gradient to judge. */
+/* The contents of a file: a tensor by its role, the gradient of a loss with respect to y, or a gradient to judge. */
 enum { FILE_DY = ROLES_MOST, FILE_GRADIENTS, FILES = FILE_GRADIENTS + GRADIENTS };
 enum {
     FILE_DX = FILE_GRADIENTS + GRADIENT_DX,

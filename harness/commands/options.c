@@ -153,7 +153,7 @@ static void read_option(const cli_command *command, char *options, int argc, cha
     set_option(option, value, options);
 }
 
-/* Returns false if it finds --help; it then reads no further. */
+/* Reads the arguments. Returns false if it finds --help; it then reads no further. */
 static bool parse_arguments(const cli_command *command, char *options, int argc, char **argv,
                             word_list *operands)
 {

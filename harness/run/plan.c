@@ -227,7 +227,7 @@ bool group_takes(const accuracy_group *group, const kernel_entry *kernel)
 }
 
 /* Returns whether the smaller plans leave this kernel out because an earlier line of our table differs only in unroll:
- * the first such line is the best. Kernels of other files are never left out so. */
+ * the first such line is the best. Kernels of other files stay. */
 static bool has_better_line(const kernel_list *kernels, size_t index)
 {
     const kernel_facts *own = &kernels->kernels[index].facts;
@@ -614,8 +614,8 @@ static void plan_shapes(const resolved_plan *resolved, case_plan *plan)
         for (size_t c = 0; resolved->accuracy && c < resolved->conventions->count; c++)
             for (size_t input = 0; input < resolved->input_count; input++) {
                 const char *name = resolved->inputs[input];
-                const bool whole =
-                    c == 0 && input == 0 && !resolved->speed; /* otherwise timing judges all rows */
+                /* otherwise timing judges all rows */
+                const bool whole = c == 0 && input == 0 && !resolved->speed;
                 plan_add_accuracy(plan, &resolved->conventions->list[c], name,
                                   whole ? rows : judged_rows(name, rows, hidden, plan), hidden);
             }

@@ -24,8 +24,8 @@ typedef struct plan_request {
     uint64_t seed;
     uint64_t processes, repetitions; /* 0: the plan's own */
     bool conformance;                /* with conformance tests, which the session adds */
-    bool
-        few_checks; /* only the problems of the covering array: no large tensors, no more hidden sizes */
+    /* only the problems of the covering array: no large tensors, no more hidden sizes */
+    bool few_checks;
     uint64_t settings; /* hash of other settings that decide results: limits, pages */
 } plan_request;
 

@@ -30,7 +30,7 @@ double session_repetition_seconds(const speed_group *group)
     double bytes = call_bytes(operations[group->convention.operation], group->rows, group->hidden,
                               group->dtype);
     double call = bytes / 16e9; /* the time of a kernel of average speed */
-    /* A repetition also has a call that settles the caches, poisons the output and compares it. */
+    /* A repetition also has a call that settles the caches, the poisoning of the output and its comparison. */
     return (call > group->min_seconds ? call : group->min_seconds) * 1.2 + call + bytes / 8e9;
 }
 

@@ -56,7 +56,7 @@ typedef struct plan_cost {
     double seconds;
 } plan_cost;
 plan_cost session_cost(const case_plan *plan);
-/* Approximate costs, to estimate the time left: of a judgement, of judging timed blocks, and of a repetition. */
+/* Return approximate costs, to estimate the time left: of a judgement, of judging timed blocks, of a repetition. */
 double session_judgement_seconds(size_t elements);
 double session_timed_judgement_seconds(const speed_group *group);
 double session_repetition_seconds(const speed_group *group);
@@ -85,10 +85,10 @@ void session_put(run_session *session, const case_key *key, const case_judgement
 
 /* ---- messages that make a worker time a group, shared by run and duet ---- */
 
-/* The bytes of x, or of y, of one judged block. */
+/* Returns the bytes of x, or of y, of one judged block. */
 size_t timed_group_bytes(const speed_group *group);
 
-/* The message that begins the group, without CPU, repetitions, seed and tensors. */
+/* Returns the message that begins the group, without CPU, repetitions, seed and tensors. */
 worker_message timed_group_message(const speed_group *group, const machine_facts *machine);
 
 /* Puts bytes at *end of the runner's memory, aligned to a cache line, and advances *end; *at is their offset, or -1 if

@@ -299,7 +299,7 @@ static void compare_rows(run_answer *answer)
     free(peer.repetitions);
 }
 
-/* Returns the fastest row that can be called and is accurate enough, even if doubts forbid to recommend it, or NULL. */
+/* Returns the fastest callable row that is accurate enough, even if a doubt prevents its recommendation, or NULL. */
 static const answer_row *first_accurate(const run_answer *answer)
 {
     for (size_t i = 0; i < answer->count; i++)

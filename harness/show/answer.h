@@ -41,19 +41,19 @@ run_view view_load(result_store *store, int64_t run);
 void view_free(run_view *view);
 /* Adds "requested 40, judged 37, missing 3: ...", and whether the run finished, without a newline. */
 void view_add_coverage(const run_view *view, text_buffer *out);
-/* The operation of a part; for the whole view, that of its first part. */
+/* Returns the operation of a part; for the whole view, that of its first part. */
 ln_operation view_operation(const run_view *part);
 /* Returns whether cases are missing or the run did not finish. */
 bool view_is_partial(const run_view *view);
-/* A verdict as a cell: words in text; in JSON "verdict" (null: not judged), "reason" and "detail" (EACH_MEMBER). */
+/* Returns a verdict as a cell: words in text; in JSON "verdict" (null: not judged), "reason", "detail". */
 relation_value as_verdict(const case_verdict *verdict);
 json_t *verdict_json(const case_verdict *verdict); /* the same members */
-/* A reproducibility class of domain/kernel.h as a cell. */
+/* Returns a reproducibility class of domain/kernel.h as a cell. */
 relation_value as_class(const char *word);
 json_t *json_facts(const machine_facts *machine); /* an object of strings */
 
-/* A case as published JSON (results/README.md); undefined figures are null. label and class belong to its kernel
- * (NULL: not known). regime is "L1", "L2", "L3" or "DRAM" on the machine of the run. */
+/* Returns a case as published JSON (results/README.md); undefined figures are null. label and class belong to its
+ * kernel (NULL: not known). regime is "L1", "L2", "L3" or "DRAM" on the machine of the run. */
 json_t *case_json(const stored_case *stored, const char *label, const char *class,
                   const char *regime);
 json_t *view_run_json(const run_view *view); /* an array of all cases that have a result */
@@ -85,8 +85,8 @@ typedef struct answer_row {
     const speed_figures *at_key;         /* at the key column; NULL: not timed */
     double relative; /* its time / the fastest kernel's at the key column, paired; NaN: not timed */
     bool tied;       /* the interval of `relative` contains 1 */
-    double
-        speedup; /* the fastest peer's time / its time at the key column, paired; NaN: not timed */
+    /* the fastest peer's time / its time at the key column, paired; NaN: not timed */
+    double speedup;
 } answer_row;
 
 typedef struct answer_column {
@@ -102,7 +102,7 @@ typedef struct run_answer {
     const char *isa; /* of the fastest kernel; labels leave it out */
     answer_column columns[ANSWER_COLUMNS];
     size_t column_count, key; /* key: the column that ranks */
-    answer_row *rows;         /* fastest first; where nothing was timed, most accurate first */
+    answer_row *rows;         /* fastest first; if nothing was timed, most accurate first */
     size_t count;
     size_t cases;           /* the number of cases that most kernels were judged on */
     kernel_ranking ranking; /* the result of recommended.sql, from which the rest follows */
@@ -126,8 +126,8 @@ static inline bool answer_is_noisy(const run_answer *answer)
 void answer_make(const run_view *view, run_answer *answer);
 void answer_free(run_answer *answer);
 
-/* The answer in at most five sentences, one a line: what to call and how fast it is, its accuracy, which kernel is
- * faster and what that costs, which kernels fail on which rows, and how many cases the answer rests on. */
+/* Adds the answer in at most five sentences, one per line: the recommended kernel and its speed, its accuracy, a faster
+ * kernel and its drawback, the kernels that fail and on which rows, and the number of cases behind the figures. */
 void answer_sentences(const run_answer *answer, text_buffer *out);
 
 /* Writes the largest error of a sum as error_in_words() does. */

@@ -422,8 +422,7 @@ static half_state state_of(const compared_case *both, int side, case_half half)
     bool has = half == JUDGED && kind != VERDICT_PENDING && kind != VERDICT_MISSING;
     if (half == TIMED && both->timed_at[side] < timed->count) {
         const stored_case *own = &timed->cases[both->timed_at[side]];
-        for (size_t i = 0; i < own->repetition_count;
-             i++) /* a time that is NaN or 0 does not count */
+        for (size_t i = 0; i < own->repetition_count; i++) /* NaN or 0 is not a time */
             has |= own->repetitions[i].real_ns > 0 && isfinite(own->repetitions[i].real_ns);
     }
     if (kind == VERDICT_UNSUPPORTED)

@@ -45,7 +45,7 @@ typedef struct judged_side {
     uint64_t output_hash; /* of every bit of the output */
 } judged_side;
 
-/* How the results of both sides differ over all inputs of a pair. */
+/* The differences between both sides over all inputs of a pair. */
 typedef struct accuracy_tally {
     size_t judged, differing, worse, better; /* inputs with a result on both sides */
     size_t unsupported;                      /* inputs that neither side supports */
@@ -66,11 +66,11 @@ typedef struct compared_side {
     case_verdict verdict;  /* the gravest of all inputs */
     ln_metrics metrics;    /* of the timed rows */
     double bound_row_ulp;  /* of the timed rows */
-    speed_figures speed;   /* without intervals; counts the processes that the ratio rests on */
+    speed_figures speed;   /* without intervals; counts the processes behind the ratio */
     char reproducible[16]; /* the kernel's class (domain/kernel.h) */
 } compared_side;
 
-/* One kernel, convention, shape and, of stored runs, input. */
+/* One kernel, convention, shape and, for stored runs, input. */
 typedef struct comparison_pair {
     case_key key;
     char label[NAME_MAX_LENGTH]; /* of its kernel */
@@ -79,16 +79,16 @@ typedef struct comparison_pair {
     accuracy_verdict accuracy;
     speed_verdict speed;
     interval_estimate ratio; /* time of new / time of base */
-    double p;                /* of the rank test; NaN where there is none */
-    double
-        noise; /* the smallest detectable change in this cache level, as a fraction; NaN: not known */
+    double p;                /* of the rank test; NaN: none */
+    /* the smallest detectable change in this cache level, as a fraction; NaN: not known */
+    double noise;
     unsigned searched;   /* worker processes of the search; the ratio does not use them */
     double seconds;      /* spent on timing it */
     const char *detail;  /* why there is no speed, or what limits it; NULL: nothing */
-    const char *missing; /* what one side has no result of; NULL: nothing */
+    const char *missing; /* the result that one side lacks; NULL: none */
 } comparison_pair;
 
-/* Why a case forms no pair. */
+/* The reasons why a case forms no pair. */
 typedef enum lone_kind { LONE_LOST, LONE_DECLINED, LONE_NEW } lone_kind;
 
 typedef struct comparison_settings {
@@ -126,11 +126,10 @@ typedef struct run_comparison {
     double worst_growth;
     const char *worst; /* the worst of them, with its pair and its errors; NULL: none */
     coverage covered;
-    bool same_rows; /* both runs have the same seed */
-    word_list
-        differences;     /* in the facts of the runs; any of them makes the sides not comparable */
-    word_list remarks;   /* other differences */
-    word_list reclassed; /* kernels whose reproducibility class changed */
+    bool same_rows;           /* both runs have the same seed */
+    word_list differences;    /* of the facts of the runs; any makes the sides not comparable */
+    word_list remarks;        /* other differences */
+    word_list reclassed;      /* kernels whose reproducibility class changed */
     size_t less_reproducible; /* how many of these have bits that depend on more than before */
 } run_comparison;
 
@@ -139,9 +138,9 @@ typedef struct run_comparison {
 void compare_runs(run_comparison *comparison, const char *database);
 void comparison_free(run_comparison *comparison);
 
-/* Makes the tables, before anything is compared. */
+/* Makes the tables. Must be called before anything is compared. */
 void comparison_begin(run_comparison *comparison);
-/* A pair without any result. */
+/* Returns a pair without any result. */
 comparison_pair comparison_pair_of(const case_key *key);
 /* Adds the comparison of one input to a pair; its words are allocated from `memory`. */
 void pair_compare(arena *memory, comparison_pair *pair, const judged_side sides[SIDES],
@@ -157,19 +156,20 @@ void comparison_set_lone(run_comparison *comparison, lone_kind kind, const case_
                          const char *why);
 
 const char *comparison_regime(const run_comparison *comparison, const case_key *key);
-/* The verdict on an interval of the ratio: slower if all of it is above 1 + threshold, faster if all of it is below
- * 1 / (1 + threshold), same if all of it is between these, else inconclusive. */
+/* Returns the verdict on an interval of the ratio: slower if all of it is above 1 + threshold, faster if all of it is
+ * below 1 / (1 + threshold), same if all of it is between these, else inconclusive. */
 speed_verdict speed_lean(const interval_estimate *ratio, double threshold);
-/* A verdict that became worse (pass, inaccurate, wrong-class, failed) decides. Else: less accurate if some errors are
- * larger and none is smaller, more accurate in the opposite case, changed if bits differ otherwise. */
+/* Returns the accuracy of a pair. A verdict that became worse (pass, inaccurate, wrong-class, failed) decides. Else:
+ * less accurate if some errors are larger and none is smaller, more accurate in the opposite case, changed if bits
+ * differ otherwise. */
 accuracy_verdict pair_accuracy(const comparison_pair *pair);
-/* Whether the kernel's bits depend on more in new than in base. */
+/* Returns whether the kernel's bits depend on more in new than in base. */
 bool pair_is_less_reproducible(const comparison_pair *pair);
 pair_failure pair_failed(const comparison_pair *pair);
 exit_code pair_exit_code(const comparison_pair *pair, const comparison_settings *settings);
 
-/* Not comparable if the contexts differ, nothing was compared or a result is missing; else the code of all pairs that
- * takes precedence. */
+/* Returns "not comparable" if the contexts differ, nothing was compared or a result is missing; else the code of all
+ * pairs that takes precedence. */
 exit_code comparison_exit_code(const run_comparison *comparison);
 
 extern const char *const accuracy_gate_names[GATE_BOUND + 1];
@@ -194,8 +194,8 @@ const char *pair_name(arena *memory, const case_key *key);
     "fact.key))"
 
 typedef struct found_run {
-    char database
-        [1100]; /* for a packed file, a temporary copy that is deleted when the program ends */
+    /* for a packed file, a temporary copy that is deleted when the program ends */
+    char database[1100];
     int64_t run;
     char words[112]; /* "run 3, commit 1234567, 2026-01-01T00:00:00Z"; a file has no run number */
 } found_run;

@@ -684,8 +684,7 @@ void comparison_print(const run_comparison *comparison, const output_file *out)
         relation *checks = checks_relation(comparison);
         text_buffer conclusion = {0};
         add_conclusion(&conclusion, &memory, comparison, 0, ": ", "; ");
-        if (format ==
-            OUTPUT_GITHUB) /* GitHub also gets the outcome of all pairs, as an annotation */
+        if (format == OUTPUT_GITHUB) /* with the outcome of all pairs as an annotation */
             relation_row(checks, as_text(comparison->settings.tool), as_text(""), as_text(""),
                          as_text(""), as_text(""), as_text(conclusion.bytes), as_text(""),
                          as_text("notice"), as_format("lnbench %s", comparison->settings.tool));

@@ -430,8 +430,7 @@ static void run_process(pair_timing *timing, time_sample *sample)
         if (worker_ask(duet->worker, &entries[side], duet->deadline, &reply))
             continue;
         note_failure(timing, side, &reply);
-        if (!timing->refusals[side]
-                             [0]) /* if it is unsupported, the other side may be unsupported too */
+        if (!timing->refusals[side][0]) /* the other one may be unsupported too */
             return;
     }
     if (timing->over)

@@ -39,8 +39,8 @@ void duet_prepare(duet_run *duet, const plan_request *request);
 bool duet_measure(duet_run *duet, const plan_request *request);
 void duet_free(duet_run *duet);
 
-/* The fewest processes that give an interval of the median this confidence: the range of n processes misses the median
- * with probability 2^(1 - n). */
+/* Returns the fewest processes that give an interval of the median this confidence: the range of n processes misses the
+ * median with probability 2^(1 - n). */
 unsigned duet_least_processes(double confidence);
 /* Returns the number of processes that confirm a result, decided before the confirmation begins: twice those of the
  * search and at least 20, but no more than fit into the seconds left; 0 if that is less than `least`. */

@@ -13,7 +13,7 @@
 
 /* ---- the table (result_table.c) ---- */
 
-/* How much of the table is printed. All zero: the short table. */
+/* The part of the table that is printed. All zero: the short table. */
 typedef struct result_look {
     bool all;          /* every kernel and every shape, however narrow the terminal is */
     const char *again; /* options that the printed replay commands need; NULL: none */
@@ -26,9 +26,9 @@ void result_table_print(const run_view *view, const output_file *out, const resu
 /* Adds the line that says how uncertain the speeds of the short table are. */
 void result_noise(const run_answer *answer, text_buffer *out);
 
-/* 3 if speeds are too noisy to say which kernel is fastest, else 0. */
+/* Returns 3 if speeds are too noisy to say which kernel is fastest, else 0. */
 exit_code result_exit_code(const run_view *view);
-/* The same, combined with the codes of the stored verdicts; the failures of peers do not count. */
+/* Returns the same, combined with the codes of the stored verdicts; failures of peers do not count. */
 exit_code view_exit_code(const run_view *view);
 
 /* ---- charts and page (report.c) ---- */
@@ -36,7 +36,7 @@ exit_code view_exit_code(const run_view *view);
 typedef struct report_result {
     char index_html[512]; /* path of the page */
     char markdown[512];   /* path of the same report as Markdown */
-    size_t chart_count;   /* of the charts drawn; the page says which ones are missing */
+    size_t chart_count;   /* number of drawn charts; the page names missing ones */
     bool lost;            /* gnuplot failed on some charts, which the note names */
     char note[768];       /* why charts are missing; "" if none is */
 } report_result;

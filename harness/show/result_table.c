@@ -68,7 +68,7 @@ static bool is_other_state(const run_answer *answer, size_t column)
     return own->cache != key->cache || own->threads != key->threads;
 }
 
-/* Returns the priority of a shape; columns of large numbers are dropped first. The key shape stays longest, then the
+/* Returns the priority of a shape; columns with large numbers are dropped first. The key shape stays longest, then the
  * same shape in other states, one shape of each other cache level, and the extreme hidden sizes of the key's level. */
 static int shape_priority(const run_answer *answer, size_t column)
 {

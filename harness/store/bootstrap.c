@@ -33,7 +33,7 @@ random_stream random_stream_seeded(uint64_t seed)
     return made;
 }
 
-/* The top of the range that does not fit is redrawn: 2^64 mod limit numbers, so none from limit on. */
+/* Returns a uniform number below limit. The 2^64 mod limit numbers at the top of the range are redrawn. */
 size_t random_stream_below(random_stream *stream, size_t limit)
 {
     uint64_t bits;
@@ -49,7 +49,7 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* A bootstrap sorts a few values thousands of times: calls of compare_doubles would be half of it. */
+/* Sorts few values by insertion: a bootstrap sorts thousands of times, and qsort() would take half of the time. */
 static void sort_doubles(double *values, size_t count)
 {
     enum { FEW = 32 };
@@ -86,7 +86,7 @@ static double group_median(const grouped_values *samples, size_t group, double *
     return median(scratch, count);
 }
 
-/* The median of one group's samples, drawn with replacement. */
+/* Returns the median of one group's samples, drawn with replacement. */
 static double resampled_median(const grouped_values *samples, size_t group, random_stream *stream,
                                double *scratch)
 {
@@ -96,7 +96,7 @@ static double resampled_median(const grouped_values *samples, size_t group, rand
     return median(scratch, count);
 }
 
-/* How many draws lie outside at either end, and how many there are. */
+/* Returns the number of draws outside the interval at either end, and sets *draws to the number of all. */
 static size_t tail_of(double confidence, size_t *draws)
 {
     double share = (1 - confidence) / 2;
@@ -107,7 +107,7 @@ static size_t tail_of(double confidence, size_t *draws)
 }
 
 typedef struct workspace {
-    double *results; /* a median a draw */
+    double *results; /* one median for each draw */
     double *own;     /* each group's median */
     double *medians, *scratch;
 } workspace;
@@ -146,7 +146,7 @@ static void draw_resample(const grouped_values *samples, resample_kind resamplin
     }
 }
 
-/* The median of the samples themselves, and of each of the draws. */
+/* Computes the median of the samples themselves and of each draw. */
 static workspace resample(const grouped_values *samples, resample_kind resampling, uint64_t seed,
                           size_t draws, double *middle)
 {

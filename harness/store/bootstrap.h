@@ -27,7 +27,7 @@ typedef struct random_stream {
 
 random_stream random_stream_seeded(uint64_t seed);
 uint64_t random_stream_bits(random_stream *stream);
-/* A uniform number below `limit` (> 0), without modulo bias. */
+/* Returns a uniform number below `limit` (> 0), without modulo bias. */
 size_t random_stream_below(random_stream *stream, size_t limit);
 
 /* Group g has values[start[g]] to values[start[g + 1] - 1], at least one. */
@@ -41,17 +41,17 @@ typedef struct interval_estimate {
     double middle, lo, hi;
 } interval_estimate;
 
-/* The median of values, which are sorted; NaN if there are none. For an even count, the mean of the middle two. */
+/* Sorts the values and returns their median; NaN if there are none. For an even count, the mean of the middle two. */
 double median(double *values, size_t count);
 
 typedef enum resample_kind { RESAMPLE_GROUPS, RESAMPLE_BOTH } resample_kind;
 
-/* All NaN if there are no groups. 2000 draws, or more if (1 - confidence) / 2 of them would be fewer than
- * ten. The same seed gives the same interval. */
+/* Returns the median and its interval, all NaN if there are no groups. 2000 draws, or more if (1 - confidence) / 2 of
+ * them would be fewer than ten. The same seed gives the same interval. */
 interval_estimate bootstrap_median(const grouped_values *samples, resample_kind resampling,
                                    double confidence, uint64_t seed);
 
-/* The median of `new` minus that of `base`, for independent samples (two runs): each is drawn by itself, as
+/* Returns the median of `new` minus that of `base`, for independent samples (two runs): each is drawn separately, as
  * above. All NaN if either has no groups. */
 interval_estimate bootstrap_difference(const grouped_values *base, const grouped_values *new,
                                        resample_kind resampling, double confidence, uint64_t seed);

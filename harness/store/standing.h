@@ -99,8 +99,8 @@ typedef struct kernel_ranking {
     const ranked_kernel *recommended;
     const ranked_kernel *proven;  /* the fastest recommendable one that is proven */
     const ranked_kernel *fastest; /* at any error, without peers */
-    const ranked_kernel *
-        tuned; /* within the budget, over 10 % and both intervals faster than the recommended call, and not behind it */
+    /* within the budget, over 10 % and both intervals faster than the recommended call, and not behind it */
+    const ranked_kernel *tuned;
 } kernel_ranking;
 kernel_ranking store_recommend(result_store *store, const recommend_wanted *wanted);
 /* Returns the ranking of a kernel, or NULL. */
@@ -125,9 +125,9 @@ enum { ERROR_WORDS = 16 };
 const char *error_in_words(double size, ln_type type, const case_verdict *at,
                            char words[ERROR_WORDS]);
 
-/* Why a kernel is not within the budget, as the end of a sentence: "loses digits in 28 of 337 cases, all of them edge cases
- * (elsewhere errors up to 6.8 row ULP)", "has errors up to 3.2 row ULP", "was not judged". worst: the verdict of the largest
- * error in SCOPE_NO_EDGE_CASES, or NULL. */
+/* Writes why a kernel is not within the budget, as the end of a sentence: "loses digits in 28 of 337 cases, all of them
+ * edge cases (elsewhere errors up to 6.8 row ULP)", "has errors up to 3.2 row ULP", "was not judged". worst: the
+ * verdict of the largest error in SCOPE_NO_EDGE_CASES, or NULL. */
 enum { OBJECTION_WORDS = 192 };
 const char *standing_objection(const kernel_standing *own, const case_verdict *worst,
                                char words[OBJECTION_WORDS]);

@@ -22,8 +22,8 @@ typedef struct result_store result_store;
 typedef enum store_mode { STORE_READ, STORE_WRITE } store_mode;
 
 typedef enum run_state { RUN_OPEN, RUN_COMPLETE, RUN_INTERRUPTED } run_state;
-extern const char
-    *const run_state_names[RUN_INTERRUPTED + 1]; /* "open", "complete", "interrupted" */
+/* "open", "complete", "interrupted" */
+extern const char *const run_state_names[RUN_INTERRUPTED + 1];
 
 /* The facts that are known when a run begins. Strings are copied. */
 typedef struct run_info {

@@ -152,9 +152,8 @@ TEST(a_temporary_folder_is_removed_by_a_signal)
             pause();
     }
     assert_true(read(ends[0], path, sizeof path - 1) > 0);
-    kill(
-        child,
-        SIGTERM); /* Repeated, because a signal soon after that of an earlier test counts as the same. */
+    /* Repeated, because a signal soon after that of an earlier test counts as the same. */
+    kill(child, SIGTERM);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 130);
     assert_int_equal(access(path, F_OK), -1);
