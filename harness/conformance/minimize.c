@@ -1,7 +1,6 @@
 /* Minimizes a failure: finds the smallest set of factors that still shows it (delta debugging, Zeller and
- * Hildebrandt, IEEE TSE 28, 2002). It tries the default problem of the same hidden size, then
- * sets half of the factors to their defaults, and then single ones, as long as the kernel still fails. The fewest
- * rows are found by bisection.
+ * Hildebrandt, IEEE TSE 28, 2002). It tries the default problem of the same hidden size, then sets half of the factors
+ * to their defaults, and then single ones, as long as the kernel still fails. The fewest rows are found by bisection.
  *
  *     minimize_fault(&run, &asked, &seen, &verdict);
  *     // "only with 9 rows or more, residual (9x257; right at 8 rows; 4x257, plain: pass; right at hidden 8;

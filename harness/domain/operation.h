@@ -1,7 +1,7 @@
 /* An operation: its tensors by role, its conventions, and properties. Code that allocates, guards, fills or passes
  * tensors loops over the roles and names none of them.
  *
- *     const operation *what = operations[order->operation];
+ *     const operation *what = operations[message->operation];
  *     for (size_t role = 0; role < what->count; role++) {
  *         role_extent extent = role_extent_of(&what->roles[role], &problem, accumulator);
  *         void *data = malloc(extent_bytes(&extent));

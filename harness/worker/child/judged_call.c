@@ -1,7 +1,7 @@
 /* A judged call: how the worker runs a kernel whose output is judged.
  *
  * 1. Buffers for every tensor of the message get the layout that it names (buffers.c), prepare() is called,
- *    inputs are filled, and outputs are filled with NaN.
+ *    inputs, which the kernel cannot write to, are filled, and outputs are filled with NaN.
  * 2. The stack is filled with NaN, the registers that a function must keep get known values, and run() is called.
  * 3. The floating-point state, those registers, the memory around each tensor and the gaps between rows are
  *    checked. The first one that changed gives the verdict.
