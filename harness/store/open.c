@@ -155,7 +155,8 @@ static database_kind find_kind(result_store *store, store_mode mode)
                 store->path);
         return KIND_FRESH;
     }
-    if (application != STORE_APPLICATION_ID && application != STORE_EXPORTED_ID)
+    if (application != STORE_APPLICATION_ID && application != STORE_EXPORTED_ID &&
+        application != STORE_EXPORTED_EARLIER_ID)
         die(EXIT_CODE_ENVIRONMENT,
             "%s: an SQLite database, but not one of lnbench: name another file with --db",
             store->path);
@@ -166,7 +167,7 @@ static database_kind find_kind(result_store *store, store_mode mode)
             "%s: made by a newer lnbench (its format is %lld, this lnbench knows up to %d): update "
             "lnbench, or name another file with --db",
             store->path, (long long)version, STORE_VERSION);
-    return application == STORE_EXPORTED_ID ? KIND_EXPORTED : KIND_STORE;
+    return application == STORE_APPLICATION_ID ? KIND_STORE : KIND_EXPORTED;
 }
 
 /* Makes the tables of a new store. An exported file becomes a store, since writing makes its hash invalid. */

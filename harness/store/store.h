@@ -66,9 +66,13 @@ typedef struct stored_run {
 /* The error message for stores and exports of earlier formats. */
 #define MADE_BY_OLDER "made by an older lnbench; results/README.md lists the commits that read it"
 
-/* PRAGMA application_id: "lnbh" for a store; "lnru" for an exported run, which ends with its hash
- * (store/run_file.h). */
-enum { STORE_APPLICATION_ID = 0x6c6e6268, STORE_EXPORTED_ID = 0x6c6e7275 };
+/* PRAGMA application_id: "lnbh" for a store; "lnrh" for an exported run, which ends with its hash (store/run_file.h);
+ * "lnru" for one that was exported before 2026-11-30, whose other hash is not read. */
+enum {
+    STORE_APPLICATION_ID = 0x6c6e6268,
+    STORE_EXPORTED_ID = 0x6c6e7268,
+    STORE_EXPORTED_EARLIER_ID = 0x6c6e7275,
+};
 
 /* Opens a store, or (STORE_WRITE) creates it. Ends the program (7) if the file is no database, is damaged (opening
  * reads part of it, or all of it after a crash that left something to roll back), was made by another

@@ -100,7 +100,8 @@ enum { EPS_PLACES = FORMULAS, EPS_SIZES = EPS_PLACES + 4, NO_RESIDUAL = 30 };
 
 /* A row is far from correct if its error is this many times the limit (far_off: if only the root is wrong). */
 static const double far_off = 64, off = 8;
-static const double by_rounding = 2; /* the row ULP that rounding 16 bits in another place may cost */
+static const double by_rounding =
+    2; /* the row ULP that rounding 16 bits in another place may cost */
 
 /* Adds the mistake to the set if each element of y is its result to within the limit, in ULP of the larger of the
  * scales of both rows. */
