@@ -274,8 +274,8 @@ child_end child_wait(pid_t child, double seconds, int *status)
 
 /* ---- Ctrl-C ---- */
 
-static atomic_int seen; /* read by judging threads too */
-static double first;    /* time of the first signal */
+static atomic_int seen, count; /* read by judging threads too */
+static double first;           /* time of the first signal */
 
 /* Ends the process at once. Stored results are kept: SQLite's last transaction is complete or rolled back. */
 static void end_now(int number)
@@ -290,13 +290,14 @@ static void end_now(int number)
 static void on_interrupt(int number)
 {
     const double now = seconds_now();
-    if (seen && now - first > 0.25)
+    if (count && now - first > 0.25)
         end_now(number);
-    if (!seen) {
+    if (!count) {
         first = now;
         setitimer(ITIMER_REAL, &(struct itimerval){.it_value = {1, 700000}}, NULL);
     }
     seen = 1;
+    count = 1;
 }
 
 void interrupt_watch(void)
@@ -318,6 +319,11 @@ void interrupt_watch(void)
 bool interrupted(void)
 {
     return seen != 0;
+}
+
+void interrupt_forgive(void)
+{
+    seen = 0;
 }
 
 static _Noreturn void write_dies(const char *path)

@@ -69,6 +69,8 @@ int child_kill(pid_t child);
  * after the first, ends the program and its children at once. Signals that were ignored at the start stay ignored. */
 void interrupt_watch(void);
 bool interrupted(void);
+/* Makes interrupted() false again for final work; a second signal still ends the process. */
+void interrupt_forgive(void);
 
 /* Files that get their name only when they are complete and on the disk; until then each is a temporary file in the
  * same folder. After a crash or a power loss a file is complete, or as it was before.

@@ -55,11 +55,11 @@ static void print_hunt(const hunt_state *hunt, const char *path, double seconds,
         settings->convention, "dtype", dtype_name(settings->storage), "hidden",
         (json_int_t)settings->hidden, "seed", (json_int_t)settings->seed, "restarts",
         (json_int_t)hunt->done, "rows_tried", (json_int_t)hunt->rows, "seconds",
-        json_figure(seconds), "interrupted", interrupted(), "file", json_text(path));
+        json_figure(seconds), "interrupted", hunt->interrupted, "file", json_text(path));
     relation_print_in(rows, whole, "finds", out);
     output_line(out, "\n%llu climbs, %llu rows tried in %.1f s (%.0f a second)%s",
                 (unsigned long long)hunt->done, (unsigned long long)hunt->rows, seconds,
-                (double)hunt->rows / seconds, interrupted() ? ": interrupted" : "");
+                (double)hunt->rows / seconds, hunt->interrupted ? ": interrupted" : "");
     if (hunt->reproducible)
         output_line(out, "%s is reproducible: %s", settings->kernel, hunt->reproducible);
     output_line(out, "finds   %s", path);
@@ -84,7 +84,7 @@ static void search(hunt_state *hunt, const char *path)
         last = seconds_now();
     }
     progress_end(&progress);
-    hunt_save(hunt, interrupted() ? "interrupted" : "complete", path);
+    hunt_save(hunt, hunt->interrupted ? "interrupted" : "complete", path);
 }
 
 /* Prepares the kernel and its judge. Measures its reproducibility class before the search, so that an interrupted
@@ -145,7 +145,7 @@ static exit_code run_hunt(void *context, const cli_call *call)
     make_parent_directory(path);
     search(&hunt, path);
     print_hunt(&hunt, path, seconds_now() - begun, &options->printed);
-    exit_code code = interrupted() ? EXIT_CODE_INTERRUPTED : EXIT_CODE_FINE;
+    exit_code code = hunt.interrupted ? EXIT_CODE_INTERRUPTED : EXIT_CODE_FINE;
     for (size_t i = 0; i < hunt.find_count; i++)
         code = worse_exit_code(code, verdict_exit_code(&hunt.finds[i].verdict));
     judge_destroy(hunt.judge);

@@ -184,13 +184,14 @@ typedef struct hunt_state {
     uint64_t rows;            /* the number of tried rows */
     double until;             /* the time to stop, on the monotonic clock; 0: never */
     bool cut;                 /* the last restarts were stopped early */
+    bool interrupted;         /* by the user */
     const char *reproducible; /* the kernel's class (domain/kernel.h); NULL: not known */
 } hunt_state;
 
 /* Makes gamma and beta from the seed. */
 void hunt_begin(hunt_state *hunt);
 /* Makes one climb, and adds its worst row to the finds. Stops early (and sets `cut`) if time is up or the user
- * interrupts; an interrupted climb adds no row. A failure of the kernel is a find; a kernel that does not support the problem ends the program (7). */
+ * interrupts. A failure of the kernel is a find; a kernel that does not support the problem ends the program (7). */
 void hunt_climb(hunt_state *hunt, uint64_t number);
 void hunt_free(hunt_state *hunt);
 

@@ -175,6 +175,13 @@ typedef struct hill_climb {
     bool ended, failed; /* failed: the kernel failed, and the find is made */
 } hill_climb;
 
+/* Ends the hunt after an interruption, but lets the worker run on, which is needed to judge the worst row so far. */
+static void give_up(hunt_state *hunt)
+{
+    hunt->cut = hunt->interrupted = true;
+    interrupt_forgive();
+}
+
 void hunt_begin(hunt_state *hunt)
 {
     const hunt_settings *settings = &hunt->settings;
@@ -212,8 +219,8 @@ static bool comes_before(const worst_row *a, const worst_row *b)
 }
 
 /* Judges the rows as replay judges a find, and inserts them into the sorted finds, which lose the last one if there are
- * too many. After Ctrl-C it does nothing. */
-static void make_find(hill_climb *climb, const void *rows, size_t count, double score)
+ * too many. False: interrupted. */
+static bool make_find(hill_climb *climb, const void *rows, size_t count, double score)
 {
     hunt_state *hunt = climb->hunt;
     judge_block block;
@@ -248,10 +255,11 @@ static void make_find(hill_climb *climb, const void *rows, size_t count, double 
         }
     }
     judge_block_free(&block);
+    return !interrupted();
 }
 
 /* Makes a find after the kernel failed on a batch: the first row on which it fails, or all rows if there is none. */
-static void find_failure(hill_climb *climb, const case_verdict *verdict)
+static bool find_failure(hill_climb *climb, const case_verdict *verdict)
 {
     hunt_state *hunt = climb->hunt;
     size_t row_bytes = climb->row_bytes, culprit = BATCH;
@@ -267,19 +275,18 @@ static void find_failure(hill_climb *climb, const case_verdict *verdict)
         judge_score(hunt->judge, &block, hunt->kernel, &score, &alone);
         judge_block_free(&block);
         if (interrupted())
-            return;
+            return false;
         if (alone.kind != VERDICT_PASS)
             culprit = row;
     }
-    if (culprit < BATCH)
-        make_find(climb, climb->batch + culprit * row_bytes, 1, INFINITY);
-    else
-        make_find(climb, climb->batch, BATCH, INFINITY);
+    return culprit < BATCH ? make_find(climb, climb->batch + culprit * row_bytes, 1, INFINITY)
+                           : make_find(climb, climb->batch, BATCH, INFINITY);
 }
 
 /* Judges a batch of changed rows, and moves to the one with the largest error unless that is smaller than the error of
- * the climb's row. A batch on which the kernel fails is run once more, since somebody may have killed the worker. */
-static void make_step(hill_climb *climb)
+ * the climb's row. A batch on which the kernel fails is run once more, since somebody may have killed the worker.
+ * False: interrupted. */
+static bool make_step(hill_climb *climb)
 {
     hunt_state *hunt = climb->hunt;
     const hunt_settings *settings = &hunt->settings;
@@ -302,12 +309,10 @@ static void make_step(hill_climb *climb)
         judge_score(hunt->judge, &block, hunt->kernel, scores, &verdict);
         judge_block_free(&block);
         if (interrupted())
-            return;
+            return false;
     }
-    if (verdict.kind != VERDICT_PASS) {
-        find_failure(climb, &verdict);
-        return;
-    }
+    if (verdict.kind != VERDICT_PASS)
+        return find_failure(climb, &verdict);
     for (size_t row = 0; row < BATCH; row++) {
         /* A row for which a kernel's bound is infinite does not count. */
         bool unclaimed = hunt->kernel->facts.has_bound && !isfinite(scores[row].bound_row_ulp);
@@ -325,6 +330,7 @@ static void make_step(hill_climb *climb)
     }
     climb->ended =
         climb->score == INFINITY || climb->steps == MOST_STEPS || climb->stall == MOST_STALL;
+    return true;
 }
 
 void hunt_climb(hunt_state *hunt, uint64_t number)
@@ -341,14 +347,14 @@ void hunt_climb(hunt_state *hunt, uint64_t number)
     input_rows(starts[number % STARTS], settings->storage, settings->seed,
                hunt_draw(&climb.random) % 4096, 1, settings->hidden, climb.row);
     while (!climb.ended && !hunt->cut) {
-        hunt->cut = interrupted() || (hunt->until > 0 && seconds_now() >= hunt->until);
-        if (!hunt->cut)
-            make_step(&climb);
+        if (hunt->until > 0 && seconds_now() >= hunt->until)
+            hunt->cut = true;
+        else if (interrupted() || !make_step(&climb))
+            give_up(hunt);
     }
     hunt->done += climb.ended;
-    if (!climb.failed && climb.score >= 0)
-        make_find(&climb, climb.row, 1, climb.score);
-    hunt->cut |= interrupted();
+    if (!climb.failed && climb.score >= 0 && !make_find(&climb, climb.row, 1, climb.score))
+        give_up(hunt);
     free(climb.row);
     free(climb.batch);
 }
