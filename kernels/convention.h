@@ -1,9 +1,8 @@
-/* What a problem asks for: divisor, eps and affine, which no other file knows, and where its rows lie.
+/* The convention of a problem: divisor, eps and affine form, which only this file uses, and the addresses of its rows.
  *
- * rstd = 1 / (sqrt(m2 / (N - ddof) + eps_in_variance) + eps_on_std), one of the two eps being 0
- * (and adding 0 is exact), so that no row branches on the place of eps. The eps on the quotient is
- * the addend of (x - mean) * rstd + quotient, which is -0 elsewhere: adding -0 changes nothing, not
- * even the sign of a zero.
+ * rstd = 1 / (sqrt(m2 / (N - ddof) + eps_in_variance) + eps_on_std). At least one of the two eps is 0, and adding 0 is
+ * exact, so that no row branches on the place of eps. The eps on the quotient is the addend of (x - mean) * rstd +
+ * quotient, which is -0 otherwise: adding -0 changes nothing, not even the sign of a zero.
  *
  * Bound: bounds/bounds.c. */
 #ifndef LN_CONVENTION_H
@@ -14,13 +13,13 @@
 
 /* ---- The form ----
  *
- * What is done with xhat: a constant of element loops. It is the affine form, and of RMSNorm, which has no
- * beta, one of those without one and what is rounded. */
+ * The steps from xhat to y, a constant of element loops. It is the affine form; for RMSNorm, which has no beta, it is
+ * one of the forms without beta, combined with the values that are rounded. */
 #ifdef LN_RMS
 enum { FORM_OFFSET_ROUNDED = 8, FORM_CAST = 16 };
 #define FORM_USUAL LN_AFFINE_GAMMA
 
-/* Where items are stored as they are, an xhat of one item that is rounded is what it was. */
+/* If the storage type is that of items, rounding an xhat of one item changes nothing. */
 #ifdef CENTRE_IN_TWO
 #define ROUNDS_XHAT 1
 #else
@@ -75,11 +74,11 @@ LN_INLINE int convention_rounds_root(const ln_problem *problem)
 }
 #endif
 
-/* What apply makes of x, which may take more than one vector, and the type of eps on the quotient. */
+/* The normalised x, which may be more than one vector, and the type of eps on the quotient. */
 #ifdef CENTRE_SPLIT
 typedef double quotient_type;
 #else
-#ifndef LN_RMS /* apply/scaled.h says it */
+#ifndef LN_RMS /* apply/scaled.h defines it */
 typedef vec normalised;
 #endif
 typedef item quotient_type;
@@ -89,23 +88,23 @@ typedef struct convention {
     factor divisor;
     factor eps_in_variance;
     factor eps_on_std;
-    quotient_type quotient; /* what is added to xhat */
+    quotient_type quotient; /* the eps that is added to xhat, or -0 */
     const param *gamma;
     const param *beta;
     vec gamma_scalar;
     vec beta_scalar;
-    ln_affine affine;   /* the form: a constant of always-inline bodies where it is the usual one */
-    residual_form form; /* a constant too */
+    ln_affine affine;   /* the form: if it is the usual one, a constant in always-inline bodies */
+    residual_form form; /* always such a constant */
 #ifdef LN_RMS
     int rounds_root;
 #endif
 } convention;
 
-/* Of f32 and shorter elements no deviation but 0 is less: beside sums of f64 its reciprocal has to be a
- * number, or 0 times that would be none. */
+/* Returns eps on the std, at least `least` for f64 sums of f32 or shorter elements: every deviation there is 0 or
+ * larger, and with a smaller eps the rstd of a constant row would be infinite and its xhat NaN. */
 LN_INLINE factor convention_eps_on_std(double eps)
 {
-    const double least = 0x1.0000000000004p-1024; /* of which 1 / least is a number */
+    const double least = 0x1.0000000000004p-1024; /* 1 / least is finite */
     return (factor)(SUMS_ARE_LONG && eps > 0 && eps < least ? least : eps);
 }
 
@@ -140,7 +139,7 @@ LN_INLINE factor square_root(factor a)
     return sizeof(factor) == sizeof(double) ? (factor)sqrt(a) : (factor)sqrtf((float)a);
 }
 
-/* What x - mean is divided by, times the scale. */
+/* Returns the divisor of x - mean, times the scale. */
 LN_INLINE factor convention_std(const convention *rules, moments found)
 {
     factor var = found.m2 / rules->divisor, scale = found.scale;
@@ -149,7 +148,7 @@ LN_INLINE factor convention_std(const convention *rules, moments found)
 }
 
 #ifdef LN_RMS
-/* A root, rounded to the storage type. */
+/* Rounds a root to the storage type. */
 LN_INLINE factor root_as_stored(factor root)
 {
     item items[LANES];
@@ -158,7 +157,7 @@ LN_INLINE factor root_as_stored(factor root)
 }
 #endif
 
-/* The factor that multiplies x - mean. */
+/* Returns the factor that multiplies x - mean. */
 LN_INLINE factor convention_rstd(const convention *rules, moments found)
 {
 #ifdef LN_RMS
@@ -168,8 +167,8 @@ LN_INLINE factor convention_rstd(const convention *rules, moments found)
     return found.scale * (1 / convention_std(rules, found));
 }
 
-/* What the affine form multiplies by and adds, of n elements (LANES of them if n is more) from
- * column i on: loaded, or kept in registers by those who need them for many rows. */
+/* The factors and summands of the affine form for the first n, at most LANES, elements from column i on. Schedules with
+ * several rows at a time keep them in registers. */
 typedef struct affine_terms {
     vec gamma;
     vec beta;
@@ -207,7 +206,7 @@ LN_INLINE affine_terms convention_terms(const convention *rules, size_t i, size_
 #endif
 
 #ifdef CENTRE_IN_TWO
-/* (s + w) (1 + gamma) + beta, 1 + gamma in two parts. */
+/* Returns (s + w) (1 + gamma) + beta, with 1 + gamma in two parts. */
 LN_INLINE vec convention_finish_gamma1(normalised xhat, vec gamma, vec beta)
 {
     vec one = lane_set(1), sum = lane_add(one, gamma), of_gamma = lane_subtract(sum, one);
@@ -218,7 +217,7 @@ LN_INLINE vec convention_finish_gamma1(normalised xhat, vec gamma, vec beta)
 }
 #endif
 
-/* y from xhat of n elements (LANES of them if n is more) from column i on. */
+/* Returns y for the xhat of the first n, at most LANES, elements from column i on. */
 #ifdef LN_RMS
 LN_INLINE vec convention_finish(ln_affine form, const convention *rules, normalised xhat, size_t i,
                                 size_t n)
@@ -272,8 +271,8 @@ LN_INLINE vec convention_finish(ln_affine affine, const convention *rules, vec x
 }
 #endif
 
-/* function(the form of affine as a constant, ...), for whoever walks a row. Forms but the usual one share a copy,
- * which looks at each vector: that takes up to 6 % longer, and gamma1 in two numbers 12 %. */
+/* Calls function(form, ...) with the usual form as a constant. All other forms share a copy that tests the form for
+ * each vector, which takes up to 6 % longer, and 12 % for gamma1 in two numbers. */
 #ifdef LN_RMS
 #define LN_BY_AFFINE(rules, function, ...)                                                         \
     ((rules)->affine == LN_AFFINE_GAMMA ? function(LN_AFFINE_GAMMA, __VA_ARGS__)                   \
@@ -287,8 +286,8 @@ LN_INLINE vec convention_finish(ln_affine affine, const convention *rules, vec x
                                          : function((rules)->affine, __VA_ARGS__))
 #endif
 
-/* The terms of any affine form, so that y = xhat * gamma + beta in one operation, to the same bits:
- * where there is no gamma it is 1, and -0 where there is no beta. */
+/* Returns terms with which y = xhat * gamma + beta has the same bits in one operation for any affine form: an absent
+ * gamma is 1, and an absent beta is -0. */
 LN_INLINE affine_terms convention_terms_any(const convention *rules, size_t i, size_t n)
 {
     affine_terms terms = convention_terms(rules, i, n);
@@ -302,7 +301,7 @@ LN_INLINE affine_terms convention_terms_any(const convention *rules, size_t i, s
     return terms;
 }
 
-/* Whether they are enough: 1 + gamma may take two numbers. */
+/* Returns whether these terms suffice. They do not if 1 + gamma needs two numbers or xhat is rounded. */
 LN_INLINE int convention_has_terms(ln_affine affine)
 {
 #if defined(LN_RMS) && defined(CENTRE_IN_TWO)
@@ -326,16 +325,15 @@ LN_INLINE vec convention_finish_any(normalised xhat, affine_terms terms)
 #endif
 }
 
-/* Whether no y is a subnormal number, in rows that centre_is_regular() (apply/folded.h) of 16-bit
- * storage: no gamma but 0 is less than 2^-30, and no beta but 0 less than 2^-40. Where this is not
- * known it says no, but for lanes that store subnormals as they store everything else.
+/* Returns whether no y is subnormal in the rows of 16-bit storage that are regular (centre_is_regular(),
+ * apply/folded.h): each gamma is 0 or at least 2^-30, and each beta is 0 or at least 2^-40. Always true for lanes that
+ * store subnormals like other numbers.
  *
- * x has 11 digits at most, rstd 24: their product is a multiple of more than 2^-35 of itself. So t
- * = x rstd + addend, |addend| >= 2^-60, is 0 or more than half of the addend or (the product being
- * at least half of the addend) a multiple of more than 2^-36 2^-60: in any case 0 or more than
- * 2^-96, rounded too. gamma t has 48 digits: with beta = 0 it is 0 or at least 2^-126, a normal
- * number; else gamma t + beta is more than half of beta, or 0, or a multiple of more than 2^-49
- * 2^-40. */
+ * x has at most 11 digits and rstd 24, so their product is a multiple of a power of two above 2^-35 times its size. So
+ * t = x rstd + addend, |addend| >= 2^-60, is 0, or more than half of the addend, or (if the product is at least half of
+ * the addend) a multiple of more than 2^-36 2^-60: in any case 0 or more than 2^-96, also after rounding. gamma t has
+ * 48 digits: with beta = 0 it is 0 or at least 2^-126, a normal number; else gamma t + beta is more than half of beta,
+ * or 0, or a multiple of more than 2^-49 2^-40. */
 LN_INLINE int convention_is_regular(const convention *rules, size_t hidden)
 {
 #ifdef LANE_STORE_REGULAR
@@ -356,7 +354,7 @@ LN_INLINE int convention_is_regular(const convention *rules, size_t hidden)
 
 /* ---- Rows ---- */
 
-/* From one row to the next, in elements. */
+/* The distances between rows, in elements. */
 typedef struct row_strides {
     size_t x;
     size_t y;
@@ -375,7 +373,7 @@ LN_INLINE row_strides row_strides_of(const ln_problem *problem)
     };
 }
 
-/* Row number r; its sum is NULL where none is wanted. */
+/* Returns row number r; its sum is NULL if none is written. */
 LN_INLINE row row_of(const ln_problem *problem, const ln_tensors *tensors, residual_form form,
                      size_t r)
 {
@@ -391,10 +389,10 @@ LN_INLINE row row_of(const ln_problem *problem, const ln_tensors *tensors, resid
     return view;
 }
 
-/* What stores around the caches need: whole lines of y, at aligned addresses. */
+/* Stores around the caches need whole cache lines of y at aligned addresses. */
 enum { LINE_BYTES = 64, LINE = LINE_BYTES / (int)sizeof(storage) };
 
-/* How many columns from i on lie before the next line of y begins. */
+/* Returns the number of columns from i on before the next cache line of y. */
 LN_INLINE size_t columns_to_line(const row *view, size_t i)
 {
     return (size_t)(-(uintptr_t)(view->y + i) % LINE_BYTES) / sizeof(storage);

@@ -1,9 +1,9 @@
-/* A whole plugin: LayerNorm as one writes it down, in plain C.
+/* A complete plugin: a simple LayerNorm in plain C.
  *
  *     cc -shared -fPIC -O2 -I kernels/include kernels/example_plugin.c -o example_plugin.so -lm
  *     lnbench run --plugin ./example_plugin.so --kernels example
  *
- * It takes the conventions that most people use and says which others it does not. */
+ * It supports the most common conventions and gives a reason for refusing others. */
 #include <layernorm_plugin.h>
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* The template of every kernel. CMake writes a small file for each line of kernels.def, compiled with the flags of
- * its ISA. The kernel's error bound is in bounds/, for all kernels and on any CPU.
+ * its ISA. The error bounds of all kernels are in bounds/, compiled for any CPU.
  *
  *     #define LN_NAME two_pass_bf16_param_f32_avx512
  *     #define LN_ITEM f32
@@ -17,22 +17,19 @@
 #ifndef LN_KERNEL_H
 #define LN_KERNEL_H
 
-/* What the parts give each other:
- *     statistics  statistics_prepare(problem) once a call; statistics_pivot(&statistics, &row) -> a
- *                 real, the first touch of a row where one is needed; statistics_of(&statistics,
- *                 &row, pivot) -> moments.
- *                 What schedules that take several rows at a time need more: one_sweep.h
+/* The interfaces between the parts:
+ *     statistics  statistics_prepare(problem), once a call; statistics_pivot(&statistics, &row) -> a
+ *                 real, which reads a row for the first time if a pivot is needed;
+ *                 statistics_of(&statistics, &row, pivot) -> moments.
+ *                 Schedules with several rows at a time need more functions: one_sweep.h
  *     apply       factor, the type in which rstd is computed; centre_of(moments, rstd, quotient) ->
  *                 centre, centre_normalise(centre, x) -> (x - mean) * rstd + quotient.
- *                 CENTRE_CHECKED and CENTRE_FOLDED change a row's last
- *                 step (schedule/call.h)
- *     schedule    schedule_run(problem, tensors, affine, form): all rows. One that stores y around
- *                 the caches says LN_NONTEMPORAL, and the kernel has that trait. One that has
- *                 another way for long rows says SCHEDULE_LONG, and has schedule_is_long(problem)
- *                 and schedule_run_long(). One that says SCHEDULE_FEW has so few rows, of the usual form,
- *                 done one by one
- *     convention  rstd from the moments, the finish of an element; where rows lie
- */
+ *                 CENTRE_CHECKED and CENTRE_FOLDED change a row's last step (schedule/call.h)
+ *     schedule    schedule_run(problem, tensors, affine, form), which computes all rows.
+ *                 LN_NONTEMPORAL: it stores y around the caches, and the kernel has that trait.
+ *                 SCHEDULE_LONG: long rows are computed by schedule_run_long() if
+ *                 schedule_is_long(problem). SCHEDULE_FEW: so few rows of the usual form are computed one by one
+ *     convention  rstd from the moments, the last step of an element; the addresses of rows */
 
 #ifndef LN_NAME
 #define LN_NAME alone
@@ -46,10 +43,10 @@
 
 _Static_assert(LANES == LN_LANES, "isa.def's vector bytes and the lane file disagree");
 
-/* The usual form (gamma and beta as vectors; the weight alone) without a residual, which is what most calls have, is a function of
- * its own, in which that is a constant. All other affine forms share one, and one more with a
- * residual: a function for each form of both takes compilers five times as long. Long rows go apart
- * where the schedule says so: short ones would lose up to 5 % to that. */
+/* The usual form (vectors gamma and beta; RMSNorm: the weight w) without a residual, which most calls have, gets its
+ * own function, in which the form is a constant. All other affine forms share one function, and a second one with a
+ * residual, since one for each form would increase the compile time five times. Some schedules have a separate function
+ * for long rows, since short ones would lose up to 5 % in a common one. */
 typedef void runner(const ln_problem *problem, const ln_tensors *tensors);
 
 LN_INLINE ln_affine form_not_usual(const ln_problem *problem)
@@ -60,7 +57,7 @@ LN_INLINE ln_affine form_not_usual(const ln_problem *problem)
     return form;
 }
 
-/* gcc 12 forgets vzeroupper behind calls of its own clones that take vectors. */
+/* gcc 12 omits vzeroupper after calls of its own clones that have vector arguments. */
 LN_INLINE void leave_vectors(void)
 {
 #ifdef __AVX__
@@ -92,8 +89,8 @@ LN_RUNNERS(run_usual, FORM_USUAL, RESIDUAL_NONE)
 LN_RUNNERS(run_any, form_not_usual(problem), RESIDUAL_NONE)
 LN_RUNNERS(run_residual, form_of(problem), RESIDUAL_ADDED)
 
-/* A call of few rows, each in a function that does no more: what a schedule for many keeps on its stack
- * takes half the time of a row of 64 to set up. */
+/* A call with few rows computes each in a function for one row: setting up the stack of a schedule for many rows takes
+ * half as long as a row of 64 elements. */
 #ifdef SCHEDULE_FEW
 static __attribute__((noinline)) void run_one(const ln_problem *problem, const ln_tensors *tensors,
                                               size_t r)
@@ -112,16 +109,16 @@ LN_INLINE void run_vectors(const ln_problem *problem, const ln_tensors *tensors)
             run_one(problem, tensors, r);
 }
 #elif defined(STATISTICS_OF_ONE)
-/* One row under the most common convention: nothing is asked twice, and a row of 64 has no loop left.
- * Measured: docs/lab/experiments.md, "One row". */
+/* One row under the most common convention gets its own code, in which a row of 64 elements needs no loop. Measured:
+ * docs/lab/experiments.md, "One row". */
 LN_INLINE int is_common_row(const ln_problem *problem)
 {
     return problem->rows == 1 && convention_ddof(problem) == 0 &&
            !convention_rounds_root(problem) && problem->convention.eps_place == LN_EPS_VAR;
 }
 
-/* 0 if the row has to be swept again, or has a NaN, whose bits would be others than in a batch. Three ifs,
- * since of one condition gcc 12 remembers the first part alone. */
+/* Returns 0 if the row must be read again, or has a NaN, whose bits could differ from those in a batch. There are three
+ * ifs, since gcc 12 uses only the first part of a combined condition. */
 LN_INLINE int run_common_row(const ln_problem *problem, const ln_tensors *tensors, size_t hidden)
 {
     if (problem->hidden != hidden)

@@ -1,5 +1,4 @@
-/* What a kernel's parts are written over: a row in memory, the sums over it, what statistics find,
- * and what the proofs of all error bounds share. */
+/* Functions that all parts of a kernel use: a row in memory, its sums, and the result of statistics. */
 #ifndef LN_MOMENTS_H
 #define LN_MOMENTS_H
 
@@ -9,8 +8,8 @@
 
 /* ---- Memory ----
  *
- * The words of lanes for what lies there: LN_STORAGE is the type of x, residual, y and sum, LN_PARAM
- * that of gamma and beta. */
+ * The lane functions for types in memory: LN_STORAGE is the type of x, residual, y and sum, LN_PARAM that of gamma and
+ * beta. */
 
 typedef LN_PASTE(element_, LN_STORAGE) storage;
 typedef LN_PASTE(element_, LN_PARAM) param;
@@ -20,7 +19,7 @@ typedef LN_PASTE(element_, LN_PARAM) param;
 /* Accumulators are longer than items. */
 #define WIDE (sizeof(real) > sizeof(item))
 
-/* Sums of f64 over elements that are numbers of f32. */
+/* Sums are f64, and all elements are f32 numbers. */
 #define SUMS_ARE_LONG (REAL_UNIT == UNIT_f64 && LN_PASTE(UNIT_, LN_STORAGE) >= UNIT_f32)
 
 #define lane_load LN_PASTE(lane_load_, LN_STORAGE)
@@ -30,7 +29,7 @@ typedef LN_PASTE(element_, LN_PARAM) param;
 #define lane_stored LN_PASTE(lane_stored_, LN_STORAGE)
 #define lane_dot LN_PASTE(lane_dot_, LN_STORAGE)
 
-/* lane_store(), and around the caches, where no number is subnormal. */
+/* lane_store() and the store around the caches for vectors without subnormal numbers. */
 #ifdef LANE_STORE_REGULAR
 #define lane_store_regular LN_PASTE(lane_store_regular_, LN_STORAGE)
 #define lane_stream_regular LN_PASTE(lane_stream_regular_, LN_STORAGE)
@@ -39,14 +38,14 @@ typedef LN_PASTE(element_, LN_PARAM) param;
 #define lane_stream_regular LN_PASTE(lane_stream_, LN_STORAGE)
 #endif
 
-/* The first n parameters (LANES of them if n is more), zeros behind them. */
+/* Loads the first n, at most LANES, parameters, followed by zeros. */
 LN_INLINE vec param_load(const param *p, size_t n)
 {
     return n >= LANES ? LN_PASTE(lane_load_, LN_PARAM)(p)
                       : LN_PASTE(lane_load_first_, LN_PARAM)(p, n);
 }
 
-/* One parameter in every lane. */
+/* Puts one parameter into every lane. */
 LN_INLINE vec param_set(const param *p)
 {
     return lane_set(LN_PASTE(item_of_, LN_PARAM)(*p));
@@ -54,17 +53,15 @@ LN_INLINE vec param_set(const param *p)
 
 /* ---- A row ----
  *
- * A row as the algorithms see it: x, or x + residual rounded to the storage type. What a row is, is
- * what is stored: where items are longer than the storage type, the sum is rounded to it at once.
- * Items are so much longer that it comes out as if rounded once (Figueroa, "When is Double Rounding
- * Innocuous?", SIGNUM Newsletter 30, 1995: twice the digits and one more).
+ * A row that an algorithm normalises: x, or x + residual rounded to the storage type. If items are longer than the
+ * storage type, the sum is rounded to that type at once. Items have more than twice as many digits, so that the sum is
+ * as if rounded once (Figueroa, "When is Double Rounding Innocuous?", SIGNUM Newsletter 30, 1995).
  *
- * The sum is written by the first touch of an element, where nobody wants it to y; later touches
- * read it. An element of x and residual is loaded before the same element of sum or y is stored, and
- * not loaded after, so that sum may be x or residual, and y may be x. Kernels that store y around
- * the caches add up anew instead of writing to y twice. */
+ * The first access to an element writes the sum, into y if the caller wants no sum; later accesses read it. An element
+ * of x and residual is loaded before the same element of sum or y is stored, and not loaded after, so that sum may be x
+ * or residual, and y may be x. Kernels that store y around the caches add again instead of writing to y twice. */
 
-/* A constant of always-inline bodies: no loop tests it. */
+/* A constant in always-inline bodies, so that no loop tests it. */
 typedef enum residual_form {
     RESIDUAL_NONE,
     RESIDUAL_ADDED, /* the row knows whether the sum is written */
@@ -79,8 +76,8 @@ typedef struct row {
     residual_form form;
 } row;
 
-/* In all of these n is the number of elements from i on that count: LANES of them, or, where n is
- * less, n and zeros behind them. */
+/* In all of these functions n is the number of elements left from i on: they use LANES elements, or n followed by zeros
+ * if n is smaller. */
 LN_INLINE vec row_load(const storage *p, size_t n)
 {
     return n >= LANES ? lane_load(p) : lane_load_first(p, n);
@@ -106,7 +103,7 @@ LN_INLINE int row_has_sum(const row *view)
     return view->form != RESIDUAL_NONE && (!LN_NONTEMPORAL || view->sum);
 }
 
-/* The first touch of these elements. */
+/* Loads elements for the first time and writes their sum. */
 LN_INLINE vec row_first(const row *view, size_t i, size_t n)
 {
     vec x = row_add_up(view, i, n);
@@ -115,7 +112,7 @@ LN_INLINE vec row_first(const row *view, size_t i, size_t n)
     return x;
 }
 
-/* A later touch. */
+/* Loads elements again. */
 LN_INLINE vec row_again(const row *view, size_t i, size_t n)
 {
     return row_has_sum(view) ? row_load(view->sum + i, n) : row_add_up(view, i, n);
@@ -123,14 +120,14 @@ LN_INLINE vec row_again(const row *view, size_t i, size_t n)
 
 /* ---- Sums ---- */
 
-/* a * b + c: one rounding where the kernel's line gives LN_FMA, else two. */
+/* Returns a * b + c, with one rounding if the kernel's line has LN_FMA, else with two. */
 LN_INLINE vec multiply_add(vec a, vec b, vec c)
 {
     return LN_FMA ? lane_multiply_add(a, b, c) : lane_add(lane_multiply(a, b), c);
 }
 
 #if !SUMS_ARE_LONGER
-/* The accumulators have the type of the items: the words of statistics are those of the lanes. */
+/* Accumulators have the type of items: the functions of statistics are those of the lanes. */
 typedef vec acc;
 #define acc_of(a) (a)
 #define acc_items(a) (a)
@@ -145,8 +142,8 @@ typedef vec acc;
 #define acc_sum_rows lane_sum_rows
 #define acc_sum_two lane_sum_two
 
-/* The sums of the lanes of four vectors, and of two. Lanes that have no better way sum one by one: the
- * same tree, hence the same bits. */
+/* The sums over the lanes of four vectors, and of two. Lanes without a faster method sum one vector after the other, by
+ * the same tree and hence to the same bits. */
 #ifndef LANE_SUM_ROWS
 LN_INLINE void lane_sum_rows(const vec a[4], item sums[4])
 {
@@ -183,9 +180,8 @@ LN_INLINE void acc_sum_rows(const acc a[4], real sums[4])
 enum { UNROLL = LN_UNROLL, BLOCK = LN_LANES * LN_UNROLL };
 _Static_assert((UNROLL & (UNROLL - 1)) == 0 && UNROLL > 0, "unroll must be a power of two");
 
-/* What statistics finds: mean + rest is the row's mean, in two parts where one is not enough (rest
- * is 0 otherwise), and m2 = scale^2 sum (x - mean)^2, scale being 1, or a power of two that keeps
- * the squares from overflow and underflow. */
+/* The result of statistics: mean + rest is the row's mean (rest is 0 if one number is enough), and m2 = scale^2
+ * sum (x - mean)^2, where scale is 1 or a power of two that keeps the squares from overflow and underflow. */
 typedef struct moments {
     real mean;
     real rest;
@@ -200,7 +196,7 @@ LN_INLINE void parts_clear(acc parts[UNROLL])
         parts[u] = acc_set(0);
 }
 
-/* parts_sum(), items_sum(): the sum of UNROLL vectors of accumulators, of items, by a fixed tree. */
+/* parts_sum() and items_sum() add UNROLL vectors of accumulators or of items by a fixed tree. */
 #define TREE_SUM(name, vector, add)                                                                \
     LN_INLINE vector name(const vector parts[UNROLL])                                              \
     {                                                                                              \
@@ -219,7 +215,7 @@ LN_INLINE void parts_clear(acc parts[UNROLL])
 TREE_SUM(parts_sum, acc, acc_add)
 TREE_SUM(items_sum, vec, lane_add)
 
-/* The sums of x - pivot and of its squares, in accumulators, of a row that has been touched. */
+/* Computes the sums of x - pivot and of its squares, in accumulators, of a row that has been read before. */
 LN_INLINE void row_sums_about(const row *view, real pivot, acc *sum, acc *square)
 {
     *sum = *square = acc_set(0);
@@ -233,7 +229,7 @@ LN_INLINE void row_sums_about(const row *view, real pivot, acc *sum, acc *square
     }
 }
 
-/* The sum of the first `count` vectors by a tree. */
+/* Adds the first `count` vectors by a tree. */
 LN_INLINE acc parts_sum_first(acc parts[UNROLL], size_t count)
 {
     LN_UNROLLED
@@ -247,14 +243,14 @@ LN_INLINE acc parts_sum_first(acc parts[UNROLL], size_t count)
     return parts[0];
 }
 
-/* The sum of their lanes: log2(BLOCK) levels. */
+/* Adds all lanes of UNROLL vectors by a tree of log2(BLOCK) levels. */
 LN_INLINE real sum_of(const acc parts[UNROLL])
 {
     return acc_sum(parts_sum(parts));
 }
 
-/* The least deviation that matters beside eps, about: statistics that
- * choose a scale ask. (All else of a convention is in convention.h.) */
+/* Returns about the smallest deviation that is not negligible compared with eps, for statistics that choose a scale.
+ * (The rest of a convention is in convention.h.) */
 LN_INLINE real convention_floor(const ln_convention *rules)
 {
     return rules->eps_place == LN_EPS_VAR   ? (real)sqrt(rules->eps)

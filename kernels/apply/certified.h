@@ -1,32 +1,32 @@
-/* certified: y in double, rounded to storage where its error leaves no doubt. (16-bit storage goes through
- * f32 first, where the ISA has it: below.)
+/* certified: y in double, rounded to the storage type if its error cannot change the result. (16-bit storage is first
+ * tried in f32 on ISAs that have it, see below.)
  *
  *     t = (x - p) rstd + c      y = t gamma + beta
  *
- * With an estimate's errors (statistics/exact.h: |t - xhat| <= r |t| + a, r covering what follows)
- *     |y - exact| <= r (|y| + |beta|) + |gamma| a + underflow <= E for all of a row
- * Storage numbers cut the real numbers into cells. With its last DROPPED bits inverted, y becomes y',
- * its mirror image about z, the middle of its cell, but for one of double's last places. So y - y' is
- * exact, and |y - z| is half of |y - y'| or 2^-53 |y| less. y is certain where
+ * With the errors of the estimate (statistics/exact.h: |t - xhat| <= r |t| + a, where r includes the roundings here)
+ *     |y - exact| <= r (|y| + |beta|) + |gamma| a + underflow <= E for all elements of a row
+ * The storage numbers divide the real numbers into cells. With its last DROPPED bits inverted, y becomes y', which is
+ * its mirror image about z, the middle of its cell, except for one unit in double's last place. So y - y' is
+ * exact, and |y - z| is half of |y - y'| or 2^-53 |y| less. y is certain if
  *     |y - y'| >= least = 4 E (1 + 2^-5)      (so that |y - z| >= 2 E, since E >= 24 2^-53 |y|)
- * Proof. What is nearer to y than the nearest middle of a cell rounds as y does. z is more than 2 E
- * away. The next middle away from zero is further than z, as no cell is smaller than those nearer to
- * zero. The next one towards zero is half of its cell from the end of y's; its cell is half of y's or
- * more, and |y - z| half of y's or less: it is |y - z| / 2 > E away or more. Where |y| is not normal
- * in the storage type, cells are larger than y's digits say; there |y - y'| is less than a unit of
- * the smallest normal number, which `least` is at least.
- * 16-bit results are rounded to f32 first, which moves them by 2^-24 |y| at most: 2^-22 |y| is taken
- * from |y - y'| there.
+ * Proof. All numbers closer to y than the nearest middle of a cell are rounded as y is. z is more than 2 E
+ * away. The next middle away from zero is farther than z, since cells do not become smaller away from
+ * zero. The next middle towards zero is half of its cell away from the end of y's cell. Its cell is at least half as
+ * large as y's, and |y - z| is at most half of y's cell: so it is at least |y - z| / 2 > E away. If |y| is subnormal
+ * in the storage type, cells are larger than y's exponent suggests, and |y - y'| is less than a unit of
+ * the smallest normal number, which is at most `least`: then y is never certain.
+ * 16-bit results are rounded to f32 first, which changes them by at most 2^-24 |y|: 2^-22 |y| is subtracted
+ * from |y - y'| for that.
  *
- * E. No |t| exceeds h = max |x - p| rstd + |c|, where the sweep knows max (x - p)^2 from sums of some
+ * E. |t| is at most h = max |x - p| rstd + |c|, where max (x - p)^2 is bounded by sums of some
  * squares, so that |y| <= h max |gamma| + max |beta| and
  *     E = r (h max |gamma| + 2 max |beta|) + max |gamma| a + underflow
- * The factor 1 + 2^-5 makes up for the roundings of h, y and E.
+ * The factor 1 + 2^-5 covers the roundings of h, y and E.
  *
- * Vectors in doubt, of normal rows less than one in 1000, are looked at again with the errors of
- * their own elements: where both ends of the interval are the same storage number, y is. What remains,
- * some elements in 10^6, goes to exact/exact.c one by one. Where gamma or beta has a NaN or an
- * infinity all do. */
+ * Vectors that are not certain, fewer than one in 1000 in normal rows, are computed again with the errors of
+ * their own elements: y is certain if both ends of the interval are the same storage number. The rest,
+ * some elements in 10^6, goes to exact/exact.c one by one. So do all elements if gamma or beta has a NaN or an
+ * infinity. */
 #ifndef LN_APPLY_H
 #define LN_APPLY_H
 
@@ -56,7 +56,7 @@ typedef double factor;
 /* The largest r with which vectors are tested. */
 #define MOST_RELATIVE 0x1p-37
 
-/* How far y is from its mirror image in its cell, less what 16-bit results are moved by. */
+/* Returns the distance of y from its mirror image in its cell, minus the rounding of 16-bit results to f32. */
 LN_INLINE vec distance_of(vec y)
 {
     vec distance = lane_absolute(lane_subtract(y, lane_mirrored(y, DROPPED)));
@@ -65,7 +65,7 @@ LN_INLINE vec distance_of(vec y)
                : distance;
 }
 
-/* What is nearer: `nearest`, or y to its mirror image. */
+/* Returns the smaller of `nearest` and the distance of y. */
 LN_INLINE vec nearest_of(vec nearest, vec y)
 {
     return IS_ROUNDED_TWICE ? lane_minimum(nearest, distance_of(y))
@@ -74,14 +74,14 @@ LN_INLINE vec nearest_of(vec nearest, vec y)
 
 /* ---- y of 16-bit storage in f32 ----
  *
- * With an error for each element: where both ends of an interval are stored alike, so is the exact result.
- * What is in doubt is looked at again in double.
+ * Each element has its own error. If both ends of its interval are stored as the same number, so is the exact result.
+ * Uncertain elements are computed again in double.
  *
  *     t = (x - m) r + c     y = t gamma + beta     |y - exact| + a rounding < e = E |y| + e_j
  *
- * u = 2^-24; the estimate in double (statistics/exact.h) has h = its mean, s its rstd, off by
+ * u = 2^-24; h and s are the mean and rstd of the estimate in double (statistics/exact.h), whose errors are
  * `relative` <= 2^-37 and `absolute`. m = fl(h) and r = fl(s); c = fl(C), C = (m - h) s + quotient,
- * which is made in double. x and beta are numbers of f32, and so is gamma, but for 1 + gamma: one
+ * computed in double. x and beta are f32 numbers, and so is gamma, except that 1 + gamma has one
  * rounding. Six roundings, to first order:
  *     (x - m) r    of x - m and of r:      2 u (|xhat| + |C|)
  *     t            c's, and its own:       u |C| + u |xhat|
@@ -89,14 +89,14 @@ LN_INLINE vec nearest_of(vec nearest, vec y)
  *     the ends     y - e and y + e:        u (|y| + e)
  * With |gamma xhat| <= |y| + |beta| and a = 3 u |C| + absolute these are less than
  *     6 u |y| + 4 u |beta| + |gamma| a;     E = 6.25 u,  e_j = 4.25 u |beta_j| + 2^-29 |gamma_j| + 2^-100
- * has room for the second order, `relative` and the roundings of e. A row is made so where (is_single)
+ * includes the second order, `relative` and the roundings of e. A row is computed in f32 if (is_single)
  * |h| s <= 2^6 and quotient <= 2^-8, so that |C| <= 2^-7.9, and absolute <= 2^-31: a < 2^-29.5.
  *
  * Nothing overflows: 2^-60 <= s <= 2^60, |gamma| <= 2^40, |beta| <= 2^60, |xhat| <= 2^30 (N < 2^60).
- * What is subnormal is off by 2^-150, gamma times that at most: 2^-100 is more than all of it. It also
- * makes the ends of what is 0, or subnormal in bf16, differ: their signs do. */
+ * Subnormal results have errors of at most 2^-150 and 2^-150 |gamma|, which 2^-100 covers. It also
+ * gives the two ends different signs, and so different bits, if y is 0 or subnormal in bf16. */
 
-/* What y of a row is made with. */
+/* The numbers from which y of a row is computed. */
 typedef struct terms_of_row {
     vec pivot;
     vec rstd;
@@ -104,7 +104,7 @@ typedef struct terms_of_row {
     vec least;
 } terms_of_row;
 
-/* Columns whose gamma and beta are kept as y is made with them. */
+/* The number of columns whose gamma and beta are kept in the types of the computation. */
 enum { COLUMNS = 1024 };
 
 #ifndef LANE_SINGLE
@@ -137,8 +137,8 @@ LN_INLINE void store_y(storage *y, vec a)
 #endif
 }
 
-/* Columns i to end of y, whole vectors, by terms of the columns from `begin` on. Returns whether any is in
- * doubt. */
+/* Computes the columns i to end of y, whole vectors, with the terms of the columns from `begin` on. Returns whether any
+ * is uncertain. */
 LN_INLINE int store_columns(const row *view, const row_terms *by, const column_terms *terms,
                             size_t begin, size_t i, size_t end)
 {
@@ -156,7 +156,7 @@ LN_INLINE int store_columns(const row *view, const row_terms *by, const column_t
 enum { IS_SINGLE = 1 };
 #define SINGLE_UNIT 0x1p-24
 
-/* Columns that are looked at again where one is in doubt: 1 in 2^13 of bf16, 1 in 2^10 of f16. */
+/* The number of columns that are computed again if one is uncertain: 1 in 2^13 for bf16, 1 in 2^10 for f16. */
 #define SINGLE_STEP_bf16 64
 #define SINGLE_STEP_f16 32
 
@@ -197,7 +197,6 @@ LN_INLINE row_terms single_terms_of(ln_exact_estimate near, double quotient)
                        single_set((float)(((double)mean - near.mean) * near.rstd + quotient))};
 }
 
-/* As above. */
 LN_INLINE int store_columns(const row *view, const row_terms *by, const column_terms *terms,
                             size_t begin, size_t i, size_t end)
 {

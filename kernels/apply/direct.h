@@ -1,4 +1,4 @@
-/* direct: x - mean, the mean rounded to one number.
+/* direct: (x - mean) * rstd, with the mean rounded to one number.
  *
  * Bound: bounds/bounds.c. */
 #ifndef LN_APPLY_H

@@ -1,8 +1,7 @@
 /* folded: (x - mean) * rstd + a, a = quotient - rest * rstd: the mean in two parts, the second of
- * which goes into the addend, so that its rounding to one is never felt and costs nothing an
- * element.
+ * which is in the addend. So the mean has no rounding error of an item, at no cost for each element.
  *
- * One operation an element less than two_mean.
+ * It needs one operation less for each element than two_mean.
  *
  * Bound: bounds/bounds.c. */
 #ifndef LN_APPLY_H
@@ -19,8 +18,7 @@ typedef struct centre {
     vec addend;
 } centre;
 
-/* The numbers that are the same for all elements of a row: schedules that compute those of several
- * rows at once keep them so. */
+/* The numbers that are the same for all elements of a row, as schedules with several rows at a time keep them. */
 enum { CENTRE_PARTS = 3 };
 
 LN_INLINE void centre_parts(moments found, factor rstd, item quotient, item parts[CENTRE_PARTS])
@@ -50,14 +48,14 @@ LN_INLINE vec centre_normalise(centre by, vec x)
     return multiply_add(lane_subtract(x, by.mean), by.rstd, by.addend);
 }
 
-/* Whether the mean's first part is 0, which is that of statistics that took no pivot, and the
- * addend is far from subnormal: see convention_is_regular(). */
+/* Returns whether the mean's first part is 0, as statistics without a pivot give it, and the
+ * addend is far from subnormal (convention_is_regular()). */
 LN_INLINE int centre_is_regular(const item parts[CENTRE_PARTS])
 {
     return (parts[0] == 0) & (fabs((double)parts[2]) >= 0x1p-60);
 }
 
-/* centre_normalise(), bit for bit, where it is. */
+/* Computes the same bits as centre_normalise() for a regular centre. */
 LN_INLINE vec centre_normalise_unshifted(centre by, vec x)
 {
     return multiply_add(x, by.rstd, by.addend);

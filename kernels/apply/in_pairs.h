@@ -1,9 +1,9 @@
-/* in_pairs: xhat in two numbers, so that y rounds once, and where beta is added twice.
+/* in_pairs: xhat in two numbers, so that y is rounded once, or twice with a beta.
  *
  *     x - mean = d + e           p + l = (d + e)(rstd + its rest), p = d rstd rounded
  *     y = p gamma + (l gamma + beta)
  *
- * For the statistics `doubled` and the schedule `alone`, which computes this.
+ * Only for the statistics `doubled` and the schedule `alone`, which contains the code.
  *
  * Bound: bounds/bounds.c. */
 #ifndef LN_APPLY_H

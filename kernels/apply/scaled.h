@@ -1,7 +1,7 @@
-/* scaled: x * rstd, of rows about zero (statistics/rms.h).
+/* scaled: x * rstd, for RMSNorm (statistics/rms.h).
  *
- * With sums of f64 over f32, rstd is two items, r + l. The row's y is s weight + w weight, with s = x r and
- * w = x l: three roundings, of which those of w weight are nothing.
+ * With f64 sums over f32, rstd is two items, r + l. y is s weight + w weight, with s = x r and
+ * w = x l: three roundings of the size of y, since those of w weight are negligible.
  *
  * Bound: bounds/bounds.c. */
 #ifndef LN_APPLY_H
@@ -12,8 +12,8 @@
 /* The type in which rstd is computed. */
 typedef real factor;
 
-/* Sums in double give a root of any row of short elements, but an item holds no reciprocal of one below 2^-128:
- * a row whose rstd is outside 2^-100 ... 2^100 is strange, and computed in double (schedule/call.h). */
+/* Sums in double give a root for every row of short elements, but an item cannot hold the reciprocal of a root below
+ * 2^-128: a row whose rstd is outside 2^-100 ... 2^100 is strange, and computed in double (schedule/call.h). */
 #if SUMS_ARE_LONGER
 #define CENTRE_CHECKED
 #if STORES_F32
@@ -40,7 +40,7 @@ typedef struct centre {
     vec rstd_rest;
 #endif
 #ifdef CENTRE_CHECKED
-    int strange; /* the row is not for items: apply_in_double(), schedule/call.h */
+    int strange; /* the row must not be computed in items: apply_in_double(), schedule/call.h */
     double rstd_of_row;
 #endif
 } centre;
@@ -102,19 +102,19 @@ LN_INLINE normalised centre_normalise(centre by, vec x)
 #endif
 }
 
-/* For schedules that have shorter ways for rows of some kind: there are none. */
+/* There is no shorter computation for any kind of row. */
 LN_INLINE normalised centre_normalise_unshifted(centre by, vec x)
 {
     return centre_normalise(by, x);
 }
 
-/* No eps is on the quotient. */
+/* RMSNorm has no eps on the quotient. */
 LN_INLINE normalised centre_multiply(centre by, vec x)
 {
     return centre_normalise(by, x);
 }
 
-/* Whether no y is subnormal, which is not known. */
+/* Returns whether y cannot be subnormal, which is never known. */
 LN_INLINE int centre_is_regular(const item parts[CENTRE_PARTS])
 {
     (void)parts;

@@ -1,17 +1,17 @@
-/* split: x * rstd + a, a = quotient - mean * rstd, rstd and a in two items each: what the first parts
- * leave is added with gamma and beta, where it costs no rounding of xhat's size.
+/* split: x * rstd + a, a = quotient - mean * rstd, with rstd and a in two items each. The second parts
+ * are added together with gamma and beta, so that they cost no rounding of xhat's size.
  *
  *     rstd = r + l      a = b + c      s = x r + b      w = x l + c      y = s gamma + (w gamma + beta)
  *
- * Four fused operations, no conversion. x r is not rounded, so that a mean far from zero costs nothing:
- * s, the sum within the brackets and y round once each.
+ * This takes four fused operations and no conversion. x r is not rounded, so that a mean far from zero costs no
+ * accuracy: s, the sum in parentheses and y are rounded once each.
  *
- * Beside 16-bit storage l and c, 2^-24 of r and a, are little (of f16 .004 row ULP): there y = s gamma
+ * For 16-bit storage l and c, 2^-24 of r and a, are negligible (0.004 row ULP in f16): there y = s gamma
  * + beta, with a = quotient - mean * r.
  *
- * A row is strange where that is not enough: where statistics took a pivot (retry.h: its mean is more
- * than 32 standard deviations from zero, or less in long rows), rstd outside 2^-90 ... 2^90, an eps on
- * the quotient above 2^-6, xhat near subnormal numbers, or a NaN. Such rows are made in the
+ * A row is strange if this is not accurate enough: statistics used a pivot (retry.h: its mean is more
+ * than 32 standard deviations from zero, or fewer in long rows), rstd is outside 2^-90 ... 2^90, an eps on
+ * the quotient is above 2^-6, xhat is near subnormal numbers, or there is a NaN. Such rows are computed in the
  * accumulators' type (schedule/call.h).
  *
  * Bound: bounds/bounds.c. */
@@ -31,8 +31,7 @@ typedef double factor;
 #define SPLIT_RSTD_LEAST 0x1p-90
 #define SPLIT_RSTD_MOST 0x1p90
 
-/* The numbers that are the same for all elements of a row: schedules that compute those of several
- * rows at once keep them so. */
+/* The numbers that are the same for all elements of a row, as schedules with several rows at a time keep them. */
 #ifdef CENTRE_IN_TWO
 enum { CENTRE_PARTS = 4 };
 #else
@@ -46,7 +45,7 @@ typedef struct centre {
     vec rstd_rest;
     vec addend_rest;
 #endif
-    int strange; /* the row is not for items: apply_in_double(), schedule/call.h */
+    int strange; /* the row must not be computed in items: apply_in_double(), schedule/call.h */
     double mean;
     double rest;
     double rstd_of_row;
@@ -78,7 +77,7 @@ LN_INLINE void centre_parts(moments found, factor rstd, double quotient, item pa
 #endif
 }
 
-/* The quotient is that of convention.h: an eps, or -0. */
+/* Returns whether a row is strange. quotient: the eps on the quotient, or -0 (convention.h). */
 LN_INLINE int centre_is_strange(moments found, factor rstd, double quotient)
 {
     double squares = found.m2 * rstd * rstd;
@@ -119,13 +118,13 @@ LN_INLINE normalised centre_normalise(centre by, vec x)
 #endif
 }
 
-/* For schedules that have shorter ways for rows of some kind: there are none. */
+/* There is no shorter computation for any kind of row. */
 LN_INLINE normalised centre_normalise_unshifted(centre by, vec x)
 {
     return centre_normalise(by, x);
 }
 
-/* Whether the addend is far from subnormal: see convention_is_regular(). */
+/* Returns whether the addend is far from subnormal (convention_is_regular()). */
 LN_INLINE int centre_is_regular(const item parts[CENTRE_PARTS])
 {
 #ifdef LANE_STORE_REGULAR

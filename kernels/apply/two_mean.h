@@ -1,4 +1,4 @@
-/* two_mean: (x - mean) - rest, the mean in two parts, so that its rounding to one is never felt.
+/* two_mean: ((x - mean) - rest) * rstd, with the mean in two parts, so that it has no rounding error of an item.
  *
  * Bound: bounds/bounds.c. */
 #ifndef LN_APPLY_H
@@ -34,7 +34,7 @@ LN_INLINE vec centre_normalise(centre by, vec x)
     return multiply_add(centre_deviation(by, x), by.rstd, by.quotient);
 }
 
-/* The same where no eps is on the quotient. */
+/* The same if no eps is on the quotient. */
 LN_INLINE vec centre_multiply(centre by, vec x)
 {
     return lane_multiply(centre_deviation(by, x), by.rstd);

@@ -1,10 +1,10 @@
-/* two_rstd: mean and rstd in two parts each, so that the rounding of neither is felt, for rows that items can
- * hold.
+/* two_rstd: mean and rstd in two parts each, so that neither has a rounding error of an item, for rows whose values
+ * fit into items.
  *
  *     rstd = r + l      a = quotient - rest * rstd      s = x - mean      xhat = s r + (s l + a)
  *
- * rstd is computed in double from the accumulators' m2, l is what rounding it to an item leaves. As
- * many operations an element as two_mean, but two roundings of any size: that of s, and the last.
+ * rstd is computed in double from the accumulators' m2, and l is the rest after its rounding to an item. There are as
+ * many operations for each element as in two_mean, but only two roundings that matter: that of s, and the last.
  *
  * Bound: bounds/bounds.c. */
 #ifndef LN_APPLY_H

@@ -13,13 +13,13 @@
 enum { SYSFS, CPUID, SYSCONF, SOURCES };
 static const char *const source_names[SOURCES] = {"sysfs", "cpuid", "sysconf"};
 
-/* What a cache of the level can have. */
+/* The smallest and the largest plausible size of each level. */
 static const size_t least[LN_CACHES] = {4 << 10, 32 << 10, 256 << 10};
 static const size_t most[LN_CACHES] = {4 << 20, 256 << 20, (size_t)4 << 30};
 
-/* A larger L3 is shared by many cores, and a call gets a part of it. On an Intel Xeon of 480 MiB stores
- * around the caches are the faster ones from 48 MiB of x and y on, and where y is read next from 100
- * MiB on (docs/lab/figures.md): 5/8 of this lies between. */
+/* The largest L3 that is assumed. A larger one is shared by many cores, and a call gets a part of it. On an Intel Xeon
+ * with 480 MiB, stores around the caches are faster from 48 MiB of x and y on, and from 100 MiB on if y is read
+ * afterwards (docs/lab/figures.md): 5/8 of this limit is between them. */
 static const size_t l3_limit = (size_t)128 << 20;
 
 static size_t if_plausible(int level, double bytes)
@@ -27,7 +27,7 @@ static size_t if_plausible(int level, double bytes)
     return bytes >= (double)least[level] && bytes <= (double)most[level] ? (size_t)bytes : 0;
 }
 
-/* "1024K", "32M", "49152". Returns what follows the number, NULL where there is none. */
+/* Reads "1024K", "32M" or "49152". Returns a pointer to the text after it; NULL if it is no number. */
 static const char *read_size(const char *text, double *bytes)
 {
     char *end;
@@ -55,7 +55,7 @@ static int read_line(const char *cpus, unsigned cpu, unsigned index, const char 
     return fine;
 }
 
-/* Of the CPUs that the process may run on the smallest: it may be moved to any of them. */
+/* Reads the smallest sizes of the CPUs on which the process may run, since it may be moved to any of them. */
 static void ask_sysfs(const char *cpus, size_t told[LN_CACHES])
 {
     enum { INDICES = 8 };
@@ -79,7 +79,7 @@ static void ask_sysfs(const char *cpus, size_t told[LN_CACHES])
         }
 }
 
-/* Leaf 4 (Intel) and 0x8000001D (AMD) are made alike: Intel SDM 2A, CPUID; AMD APM 3, E.4.15. */
+/* Leaves 4 (Intel) and 0x8000001D (AMD) have the same format: Intel SDM 2A, CPUID; AMD APM 3, E.4.15. */
 static void ask_cpuid(const cache_sources *sources, size_t told[LN_CACHES])
 {
     static const unsigned leaves[] = {4, 0x8000001d};
@@ -102,7 +102,7 @@ static void ask_cpuid(const cache_sources *sources, size_t told[LN_CACHES])
         }
 }
 
-/* "L1,L2,L3", each as in 32K; all three, none smaller than the one before. */
+/* Reads "L1,L2,L3", each like 32K, in ascending order. Returns whether all three are valid. */
 static int read_environment(const char *text, size_t bytes[LN_CACHES])
 {
     for (int level = LN_L1; level < LN_CACHES; level++) {

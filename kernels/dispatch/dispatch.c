@@ -1,5 +1,5 @@
-/* From a problem to a kernel, by the rows of dispatch_table.h. They are there for each ISA; what this CPU can use of
- * them is picked out once. */
+/* Chooses a kernel for a problem by the rows of dispatch_table.h. The table has rows for each ISA; those that this CPU
+ * can use are selected once. */
 #include "dispatch.h"
 #include "caches.h"
 #include "dispatch_table.h"
@@ -13,7 +13,7 @@
 
 enum { TYPES = LN_F16 + 1, CLASSES = LN_ACCURACY_REPRODUCIBLE + 1 };
 enum { OPERATIONS = LN_OPERATION_RMSNORM + 1 };
-/* A kernel, by what a row of the table names and a class asks. */
+/* The properties of a kernel by which it is chosen. */
 typedef struct line {
     const char *name;
     unsigned char storage, param, isa;
@@ -52,7 +52,7 @@ typedef struct row {
 static const row table[] = {LN_LAYERNORM_ROWS(READ_LAYERNORM) LN_RMSNORM_ROWS(READ_RMSNORM)};
 enum { ROWS = sizeof table / sizeof *table };
 
-/* The rows that this CPU uses, in the table's order, and where those of each class and pair of types lie. */
+/* The rows that this CPU uses, in the table's order; `cells` has their ranges for each class and pair of types. */
 static struct used_row {
     ln_when when;
     int line;
@@ -64,12 +64,12 @@ typedef struct cell {
 } cell;
 
 static cell cells[OPERATIONS][CLASSES][TYPES][TYPES];
-static int exact_lines[OPERATIONS][TYPES][TYPES][2]; /* [1]: for y that goes to DRAM */
+static int exact_lines[OPERATIONS][TYPES][TYPES][2]; /* [1]: for calls in memory */
 static size_t found_bytes[LN_CACHES];                /* the caches of this machine */
-static atomic_size_t cache_bytes[LN_CACHES];         /* what calls are compared with */
+static atomic_size_t cache_bytes[LN_CACHES];         /* the sizes in use */
 atomic_uint ln_caches_changed;
 
-/* The line of a row's kernel; -1: this CPU cannot run it. */
+/* Returns the line of a row's kernel; -1: this CPU cannot run it. */
 static int find_line(const row *wanted)
 {
     const line *lines = kernels[wanted->operation].lines;
@@ -79,7 +79,7 @@ static int find_line(const row *wanted)
     return -1;
 }
 
-/* What the machine does not tell is taken from one that was measured. */
+/* Finds the caches. A size that is not known is that of a machine that was measured. */
 static void read_caches(void)
 {
     static const size_t measured[LN_CACHES] = {49152, 1048576, 33554432};
@@ -92,7 +92,7 @@ static void read_caches(void)
     }
 }
 
-/* Of each cell the rows of the first ISA that there is: the table has the best one first. */
+/* Selects for each cell the rows of the first ISA that this CPU has: the table lists the best one first. */
 static void read_table(void)
 {
     size_t count = 0;
@@ -111,8 +111,8 @@ static void read_table(void)
     read_caches();
 }
 
-/* Whether x and y are in memory. They stay in L3 up to 5/8 of it: at half of it a kernel that stores through the
- * caches is still the faster one, at three quarters it takes twice as long as one that stores around them
+/* Returns whether x and y are too large to stay in L3: larger than 5/8 of it. With half of L3 a kernel that stores
+ * through the caches is still faster; with three quarters it takes twice as long as one that stores around them
  * (docs/lab/figures.md). */
 static bool is_in_memory(const ln_problem *problem)
 {
@@ -133,9 +133,9 @@ static int look_up(const ln_problem *problem, bool in_memory)
     return -1;
 }
 
-/* The correctly rounded kernel for these types on the best ISA, which stores around the caches or not; -1:
- * none. Around them it is of the other one's ISA, `model`: where a better one has no such stores, its usual
- * ones are not known to lose. */
+/* Returns the correctly rounded kernel for these types on the best ISA; -1: none. With a `model` from 0 on it returns
+ * the kernel of that one's ISA that stores around the caches, or else `model`, which may be faster than one of a worse
+ * ISA with such stores. */
 static int find_exact(ln_operation operation, ln_type storage, ln_type param, int model)
 {
     const line *lines = kernels[operation].lines;

@@ -1,4 +1,4 @@
-/* Which kernel ln_layernorm() and ln_rmsnorm() take. */
+/* Chooses the kernels for ln_layernorm() and ln_rmsnorm(). */
 #ifndef LN_DISPATCH_H
 #define LN_DISPATCH_H
 
@@ -16,7 +16,7 @@ enum {
     RMS_KERNEL_LINES = 0 LN_RMS_KERNEL_TABLE(LN_COUNT_LINE, LN_COUNT_LINE)
 };
 
-/* Whether this CPU has an ISA and LN_DISABLE_ISA leaves it. */
+/* Returns whether this CPU has an ISA and LN_DISABLE_ISA does not disable it. */
 bool ln_isa_is_usable(int isa);
 
 /* A type by its name in kernels.def. */
@@ -25,7 +25,7 @@ bool ln_isa_is_usable(int isa);
 #define TYPE_bf16 LN_BF16
 #define TYPE_f16 LN_F16
 
-/* What the table's line says of a kernel: members of ln_kernel. */
+/* The members of ln_kernel that a line of the table gives. */
 #define LN_DESCRIBE(NAME, ROLE, STATISTICS, APPLY, SCHEDULE, STORAGE, PARAM, ACCUMULATOR, ISA,     \
                     UNROLL, FMA, NONTEMPORAL, SAME_BITS, ROUNDED_LAST)                             \
     .name = #NAME, .statistics = #STATISTICS, .apply = #APPLY, .schedule = #SCHEDULE, .isa = #ISA, \
@@ -37,26 +37,25 @@ bool ln_isa_is_usable(int isa);
               ((ROUNDED_LAST) ? LN_TRAIT_ROUNDED_LAST : 0u),                                       \
     .bound = bound_##NAME, .role = #ROLE, .probable_bound = probable_##NAME
 
-/* The kernel of a line that ln_dispatch() gave for a problem of this operation. */
+/* Returns the kernel of a line that ln_dispatch() returned for a problem of this operation. */
 const ln_kernel *ln_kernel_at(ln_operation operation, int line);
 
-/* Bytes of x read and y written. */
+/* Returns the bytes of x that are read and of y that are written. */
 static inline double ln_bytes_moved(const ln_problem *problem)
 {
     static const double sizes[] = {4, 8, 2, 2};
     return 2 * (double)problem->rows * (double)problem->hidden * sizes[problem->storage];
 }
 
-/* The line, among those of the problem's operation, of the kernel for its types and accuracy class: -1 where
- * there is none. Of the convention only the operation is looked at. */
+/* Returns the line, among those of the problem's operation, of the kernel for its types, size and accuracy class; -1:
+ * there is none. The other fields of the convention do not matter. */
 int ln_dispatch(const ln_problem *problem);
 
-/* The lines, each once, that a call like this one may get with any number of rows; returns how many
- * there are. */
+/* Lists the lines, each once, that a problem like this one may get with any number of rows. Returns their number. */
 enum { LN_PLACES = 3 };
 size_t ln_dispatch_any_rows(const ln_problem *problem, int lines[LN_PLACES]);
 
-/* Grows whenever ln_set_cache_bytes() may have changed what ln_dispatch() says. */
+/* Increases whenever ln_set_cache_bytes() may have changed the results of ln_dispatch(). */
 extern atomic_uint ln_caches_changed;
 
 static inline unsigned ln_caches_version(void)

@@ -1,20 +1,20 @@
 /* clang-format off */
-/* Which kernel ln_layernorm() and ln_rmsnorm() take: docs/lab/dispatch.md has the measured times behind each row.
+/* The table of the kernels that ln_layernorm() and ln_rmsnorm() use. docs/lab/dispatch.md has the measured times.
  *
- * row(class, storage, param, isa, when, kernel): of the rows for these types and the best ISA of the CPU that has
- * any, the first that holds is taken. The last row of each ISA holds always. */
+ * row(class, storage, param, isa, when, kernel): among the rows for these types and the CPU's best ISA that has
+ * rows, the first one whose condition `when` is true is used. The last row of each ISA is always true. */
 #ifndef LN_DISPATCH_TABLE_H
 #define LN_DISPATCH_TABLE_H
 
 #include "layernorm.h"
 
-/* When a row holds. A call is in memory where x and y do not fit the caches (dispatch.c): kernels with _nt in their
- * name then store y around them. */
+/* The condition of a row. A call is in memory if x and y do not fit into the caches (dispatch.c): kernels with _nt in
+ * their name then store y around them. */
 typedef enum ln_when {
-    LN_WHEN_few,           /* 3 rows at most: what counts is how long one row takes */
+    LN_WHEN_few,           /* at most 3 rows, for which the time of a single row matters */
     LN_WHEN_narrow,        /* at most 128 columns */
     LN_WHEN_long_even,     /* rows of 16 KiB or more that each begin a cache line */
-    LN_WHEN_uneven,        /* rows that do not all begin cache lines: storing two rows side by side then takes twice as long */
+    LN_WHEN_uneven,        /* rows that do not all begin cache lines: storing two rows in turn takes twice as long */
     LN_WHEN_memory,        /* in memory */
     LN_WHEN_narrow_memory, /* both */
     LN_WHEN_uneven_memory, /* both */
@@ -53,14 +53,14 @@ static inline int ln_when_holds(ln_when when, const ln_problem *problem, size_t 
     return 0;
 }
 
-/* Each ISA has the same kernel, whose name is `name`, the ISA's, `unroll`. */
+/* Rows for a kernel that exists for each ISA: its name is `name`, the name of the ISA, and `unroll`. */
 #define LN_ROW_EACH_ISA(row, class, storage, param, name, unroll) \
     row(class, storage, param, neon, always, name "_neon" unroll) \
     row(class, storage, param, avx512, always, name "_avx512" unroll) \
     row(class, storage, param, avx2, always, name "_avx2" unroll) \
     row(class, storage, param, scalar, always, name "_scalar" unroll)
 
-/* No machine at hand has NEON: of each class it has the simplest kernel that keeps its promise. */
+/* NEON was not measured: each class has the simplest kernel that satisfies it. */
 #define LN_LAYERNORM_ROWS(row) \
     row(fast, f32, f32, neon, always, "shifted_two_mean_fused_f32_neon") \
     row(fast, f32, f32, avx512, few, "unpivoted_folded_f32_avx512") \

@@ -1,6 +1,5 @@
-/* A job is handed to each thread by opening its gate, and the last thread to finish opens the
- * caller's. A gate is a counter to spin on, and a condition to sleep on where that takes too long.
- */
+/* The caller starts a job by opening the gate of each thread, and the last thread to finish opens the caller's. A gate
+ * is a counter on which a thread spins, and a condition variable on which it sleeps after some time. */
 #if defined(__linux__)
 #define _GNU_SOURCE /* sched_getaffinity */
 #endif
@@ -14,12 +13,12 @@
 #include <stdbool.h>
 #include <unistd.h>
 
-/* 20 to 50 microseconds of spinning, by the length of the CPU's pause: several times what a wake-up
- * costs, and little beside a row of work. */
+/* Spinning takes 20 to 50 microseconds, depending on the CPU's pause instruction: several times as long as waking a
+ * thread. */
 enum { SPINS = 1000, LINE = 64 };
 
 typedef struct gate {
-    _Alignas(LINE) atomic_uint opened; /* how often */
+    _Alignas(LINE) atomic_uint opened; /* how often it was opened */
     atomic_bool asleep;
     pthread_mutex_t lock;
     pthread_cond_t wake;
@@ -33,19 +32,19 @@ typedef struct job {
 } job;
 
 static struct {
-    pthread_mutex_t use; /* held by whoever runs a job or changes the threads */
-    atomic_uint wanted;  /* 0: not set */
-    unsigned threads;    /* that there are, with the caller: seats[1] to seats[threads - 1] */
-    atomic_int spins;    /* 0 where threads share CPUs: spinning would keep the other from work */
+    pthread_mutex_t use; /* held while a job runs or the threads change */
+    atomic_uint wanted;  /* the number of threads that was set; 0: none was */
+    unsigned threads;    /* the existing threads and the caller; their gates: seats[1] and on */
+    atomic_int spins;    /* 0 if threads share CPUs, since spinning would delay the others */
     bool watches_forks;
     job job;
-    atomic_uint left; /* threads still at the job, without the caller */
+    atomic_uint left; /* the threads, without the caller, that still run the job */
     gate done;
 } pool = {.use = PTHREAD_MUTEX_INITIALIZER,
           .threads = 1,
           .done = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER}};
 
-/* Apart, since they begin as zeros: no file needs to hold them. */
+/* Outside `pool`, so that they are zero-initialised and take no space in the file of the library. */
 static gate seats[LN_THREADS_MAX];
 static pthread_t ids[LN_THREADS_MAX];
 
@@ -58,8 +57,8 @@ static void relax(void)
 #endif
 }
 
-/* Either the sleeper sees the new count, or whoever opens sees the sleeper: both orders are
- * sequentially consistent. */
+/* Opens a gate. Both variables are sequentially consistent: either a thread that goes to sleep sees the new count, or
+ * this function sees that it sleeps. */
 static void gate_open(gate *barrier)
 {
     atomic_fetch_add(&barrier->opened, 1);
@@ -70,7 +69,7 @@ static void gate_open(gate *barrier)
     pthread_mutex_unlock(&barrier->lock);
 }
 
-/* Waits until the gate was opened since it stood at `seen`. */
+/* Waits until the gate has been opened since its count was `seen`. */
 static void gate_pass(gate *barrier, unsigned seen)
 {
     for (int i = atomic_load_explicit(&pool.spins, memory_order_relaxed); i > 0; i--) {
@@ -118,8 +117,8 @@ static unsigned usable_cpus(void)
     return online < 1 ? 1 : (unsigned)online;
 }
 
-/* The child of a fork has none of the threads, and locks as they stood: it begins anew, with the
- * size that was set. */
+/* Resets the pool in the child of a fork, which has none of the threads, and locks in any state. The number of threads
+ * that was set stays. */
 static void forget_threads(void)
 {
     static const pthread_mutex_t fresh_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -131,7 +130,7 @@ static void forget_threads(void)
     pool.threads = 1;
 }
 
-/* Faults stay with the thread that makes them; other signals are for the program's own threads. */
+/* Creates a thread that blocks all signals except those for its own faults. */
 static int create_quietly(unsigned thread)
 {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
@@ -173,7 +172,7 @@ static void end_thread(void)
     pthread_mutex_destroy(&seat->lock);
 }
 
-/* Whether there are as many threads as asked for; if not, there are as many as before. */
+/* Creates or ends threads. Returns false, with as many threads as before, if the system refuses new ones. */
 static bool set_threads(unsigned threads)
 {
     unsigned before = pool.threads;
@@ -199,7 +198,7 @@ static unsigned threads_wanted(unsigned set)
     return set ? set : cpus < LN_THREADS_MAX ? cpus : LN_THREADS_MAX;
 }
 
-/* Found out once: it is asked for at every call. */
+/* Reads the number of CPUs only once, since every call needs it. */
 unsigned ln_pool_threads(void)
 {
     unsigned wanted = atomic_load_explicit(&pool.wanted, memory_order_relaxed);
@@ -222,7 +221,7 @@ ln_status ln_pool_resize(unsigned threads)
     return fine ? LN_OK : LN_ERROR_THREADS;
 }
 
-/* Threads on demand. What the system refuses is not asked for again at every call. */
+/* Creates threads when they are first needed. If the system refuses them, later calls do not try again. */
 static void get_threads(void)
 {
     unsigned wanted = ln_pool_threads();
@@ -254,9 +253,9 @@ void ln_pool_run(unsigned parts, ln_pool_task *task, void *context)
     pthread_mutex_unlock(&pool.use);
 }
 
-/* Unloaded, or at the end of the program: no thread may stay behind in code that goes away. Where a
- * job still runs, as when one of its threads calls exit(), the threads are left to the system. What
- * is called later than this runs in its caller alone. */
+/* Ends the threads when the library is unloaded or the program ends, since no thread may run unloaded code. If a job
+ * still runs, for example because one of its threads called exit(), the system ends them. Later calls use only the
+ * caller's thread. */
 __attribute__((destructor)) static void end_threads(void)
 {
     if (pthread_mutex_trylock(&pool.use) != 0)

@@ -14,24 +14,24 @@
 
 typedef void ln_pool_task(void *context, unsigned part);
 
-/* How many threads a job gets, the caller's among them: what was set, else the CPUs that this
- * process may run on. */
+/* Returns how many threads a job uses, including the caller's: the number that was set, or else the number of CPUs on
+ * which this process may run. */
 unsigned ln_pool_threads(void);
 
-/* 1 to LN_THREADS_MAX; 0: as many as the process has CPUs. Waits for the job that runs. Threads too
- * many end, those that lack are created: LN_ERROR_THREADS where the system refuses (the pool then
- * is as it was), LN_ERROR_ARGUMENT beyond LN_THREADS_MAX. Not to be called from within a task. */
+/* Sets the number of threads: 1 to LN_THREADS_MAX; 0: the number of CPUs. Waits for a running job, then ends or creates
+ * threads. Returns LN_ERROR_THREADS if the system refuses (the pool is then unchanged), or LN_ERROR_ARGUMENT above
+ * LN_THREADS_MAX. Must not be called from a task. */
 ln_status ln_pool_resize(unsigned threads);
 
 /* Runs every part once and returns when the last is done. With T threads part p runs on thread p
- * mod T, thread 0 being the caller, in the caller's floating-point environment. Where the pool is
- * at work for somebody else, or threads can't be had, the caller does more of it alone: it never
+ * mod T, where thread 0 is the caller, in the caller's floating-point environment. If the pool is
+ * busy with another job, or the system refuses threads, the caller runs the parts itself: it never
  * fails. */
 void ln_pool_run(unsigned parts, ln_pool_task *task, void *context);
 
 /* ---- A call cut into parts by rows ----
  *
- * Every kernel computes a row as if it were alone, so that cutting changes no bit. */
+ * Every kernel computes each row independently of the others, so that the parts change no bit. */
 
 typedef struct ln_part {
     ln_problem problem;
@@ -48,15 +48,15 @@ static inline void *ln_rows_from(const void *tensor, size_t elements, size_t siz
     return tensor ? (char *)(uintptr_t)tensor + elements * size : NULL;
 }
 
-/* The first row of a part; of the part behind the last: rows. */
+/* Returns the first row of a part; `rows` for part == parts. */
 static inline size_t ln_part_begin(size_t rows, unsigned parts, unsigned part)
 {
     size_t longer = rows % parts;
     return rows / parts * part + (part < longer ? part : longer);
 }
 
-/* Part number `part` of `parts`, all of the same number of rows or of one more; mean and rstd are
- * of the accumulator's type. */
+/* Returns part number `part` of `parts`, whose numbers of rows differ by at most one. accumulator: the type of mean and
+ * rstd. */
 static inline ln_part ln_part_of(const ln_problem *problem, const ln_tensors *tensors,
                                  ln_type accumulator, unsigned parts, unsigned part)
 {

@@ -1,4 +1,4 @@
-/* The library's front: which kernels there are, what this CPU can run, checks, dispatch. */
+/* The public functions of the library: the list of kernels, the ISAs of this CPU, checks of arguments, calls. */
 #include "bounds/bounds.h"
 #include "dispatch.h"
 #include "kernel_table.h"
@@ -18,14 +18,13 @@
  * row(name, label, cpu, vector bytes) for each ISA, worst first. LN_KERNEL_TABLE(present, absent)
  * holds, for each kernel in the order of kernels.def, one of the two with (name, role, statistics,
  * apply, schedule, storage, param, accumulator, isa, unroll, fma, nontemporal, same bits, rounded
- * last); absent are those whose ISA the compiler's target does not have: they are listed, and
- * unsupported. */
+ * last). A kernel is absent if the compiler's target does not have its ISA: it is listed but unsupported. */
 
 #define NAME_REASON(name, label, ...) "no " label " on this CPU",
 static const char *const no_isa[] = {LN_ISA_TABLE(NAME_REASON)};
 
-/* Whether LN_DISABLE_ISA, a list such as "avx512,avx2", names this ISA, or one that it extends:
- * such an ISA's name begins with the other's. */
+/* Returns whether LN_DISABLE_ISA, a list such as "avx512,avx2", names this ISA or one that it extends,
+ * with whose name its own name begins. */
 static bool is_disabled(const char *name)
 {
     const char *list = getenv("LN_DISABLE_ISA");
@@ -41,7 +40,7 @@ static bool is_disabled(const char *name)
 }
 
 #if defined(__x86_64__)
-/* Which clang 14's __builtin_cpu_supports() has no name for. */
+/* Needed because __builtin_cpu_supports() of clang 14 does not know "f16c". */
 static bool cpu_has_f16c(void)
 {
     unsigned a, b, c, d;
@@ -49,8 +48,8 @@ static bool cpu_has_f16c(void)
 }
 #endif
 
-/* One bit for each ISA that this CPU has and LN_DISABLE_ISA leaves. Found out once; threads that
- * race find the same. */
+/* Returns one bit for each ISA that this CPU has and LN_DISABLE_ISA does not disable. The result is computed once; if
+ * several threads compute it at the same time, they get the same. */
 static unsigned usable_isas(void)
 {
     static atomic_uint found;
@@ -67,7 +66,7 @@ static unsigned usable_isas(void)
     return usable;
 }
 
-/* Why a kernel of an ISA and these types cannot serve a problem, or NULL. */
+/* Returns the reason why a kernel of an ISA and these types does not support a problem; NULL: it does. */
 static const char *why_not(const ln_problem *problem, ln_operation operation, int isa,
                            ln_type storage, ln_type param)
 {
@@ -84,8 +83,8 @@ static const char *why_not(const ln_problem *problem, ln_operation operation, in
 
 /* ---- The kernels ---- */
 
-/* The probable bound: no statistics use more than 4 sums of a row (two sweeps, of t and of t^2). That one of them fails
- * has a probability of 4 times 2 exp(-lambda^2 / 2) at most. */
+/* The probable bound: statistics use at most 4 sums of a row (two sweeps, of t and of t^2). The probability that the
+ * bound of any of them fails is at most 4 times 2 exp(-lambda^2 / 2). */
 #define DEFINE_BOUNDS(NAME, STATISTICS, APPLY, STORAGE, ITEM, SUM, LANES, UNROLL, CHUNK, TILE,     \
                       FMA)                                                                         \
     static const bounded_row bounded_##NAME = {.moments = ln_moments_##STATISTICS,                 \
@@ -145,7 +144,7 @@ static const char *why_not_rms(const ln_problem *problem, int isa, ln_type stora
     return reason;
 }
 
-/* What an exact kernel is given: the LayerNorm without beta that such a problem comes to but for the mean. */
+/* Returns the problem for an exact kernel of RMSNorm: the LayerNorm without beta that differs only by the mean. */
 static ln_problem without_mean(const ln_problem *problem)
 {
     ln_problem own = *problem;
@@ -190,20 +189,19 @@ LN_RMS_KERNEL_TABLE(DECLARE_RMS_PRESENT, DECLARE_RMS_ABSENT)
      .supports = supports_##NAME,                                                                  \
      .run = run_##NAME},
 
-/* ---- The calls among the kernels ----
+/* ---- The library's calls as kernels ----
  *
- * ln_layernorm() and ln_rmsnorm() themselves among the kernels that they choose from: what a caller gets,
- * with checks, choice and its own threads, is judged, timed and compared as library_fast_f32,
- * library_fast_rms_f32 and so on. */
+ * The kernels library_fast_f32, library_fast_rms_f32 and so on call ln_layernorm() or ln_rmsnorm(). So lnbench judges,
+ * times and compares a complete call, with its checks, choice of kernel and threads. */
 
-/* Which function is called: with 1 thread ln_layernorm() or ln_rmsnorm(), else the parallel one. */
+/* With 1 thread ln_layernorm() or ln_rmsnorm() is called, else the parallel function. */
 static unsigned call_threads = 1;
 
-/* A call as its user would set it up. */
+/* A call as its user would prepare it. */
 typedef struct call {
     ln_problem problem;
-    /* Where the kernel taken has sums of another type than the descriptor says: room for its mean
-     * and rstd, which are then converted. */
+    /* If the chosen kernel has sums of another type than the descriptor: buffers for its mean and rstd, which are then
+     * converted. */
     ln_type from, to;
     void *mean, *rstd;
 } call;
@@ -215,7 +213,7 @@ static ln_problem of_class(const ln_problem *problem, ln_accuracy accuracy)
     return own;
 }
 
-/* NULL: there is none. */
+/* Returns the kernel that the call will use; NULL: there is none. */
 static const ln_kernel *kernel_for(const ln_problem *problem)
 {
     int line = ln_dispatch(problem);
@@ -267,8 +265,8 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-/* A bound holds for every number of rows, and so is the largest of the kernels that the class takes
- * for some. */
+/* Returns the largest bound of the kernels that the class uses for any number of rows, since the bound must hold for
+ * all of them. */
 static ln_bound call_bound(const ln_problem *problem, ln_accuracy accuracy,
                            const ln_row_facts *facts, double chance)
 {
@@ -345,8 +343,8 @@ static int call_set_threads(unsigned threads)
     return threads > 1 ? ln_set_threads(threads) != LN_OK : 0;
 }
 
-/* row(class, storage, param, accumulator, types): each class for each pair of types that people
- * store; the type in which mean and rstd are given here, and how the pair is called. */
+/* row(class, storage, param, accumulator, types): each class for each usual pair of types, with the type of mean and
+ * rstd and the name of the pair. */
 #define CALL_TYPES(row, class)                                                                     \
     row(class, f32, f32, f32, "f32") row(class, bf16, bf16, f32, "bf16")                           \
         row(class, bf16, f32, f32, "bf16_param_f32") row(class, f16, f16, f32, "f16")              \
@@ -360,7 +358,7 @@ static int call_set_threads(unsigned threads)
     LN_TRAIT_OWN_THREADS | LN_TRAIT_ROW_REPRODUCIBLE | LN_TRAIT_ISA_REPRODUCIBLE
 #define CALL_TRAITS_exact CALL_TRAITS_reproducible | LN_TRAIT_CORRECTLY_ROUNDED
 
-/* An ln_kernel. `infix` is of the name. */
+/* Describes an ln_kernel; `infix` is a part of its name. */
 #define DESCRIBE_CALL_OF(OPERATION, infix, CLASS, STORAGE, PARAM, ACCUMULATOR, TYPES)              \
     {.operation = LN_OPERATION_##OPERATION,                                                        \
      .name = "library_" #CLASS infix "_" TYPES,                                                    \
@@ -380,7 +378,7 @@ static int call_set_threads(unsigned threads)
      .role = "library",                                                                            \
      .probable_bound = call_probable_##CLASS},
 
-/* LayerNorm's `exact` has no kernel of f64; RMSNorm's only one of f32. */
+/* `exact` has no f64 kernel for LayerNorm, and only an f32 kernel for RMSNorm. */
 #define CALL_EVERY_TYPE(row, class)                                                                \
     CALL_TYPES(row, class) CALL_F64(row, class) CALL_F64_PARAM_F32(row, class)
 #define CALL_TABLE(row)                                                                            \
@@ -398,12 +396,12 @@ static int call_set_threads(unsigned threads)
 #define DESCRIBE_CALL(...) DESCRIBE_CALL_OF(LAYERNORM, "", __VA_ARGS__)
 #define DESCRIBE_RMS_CALL(...) DESCRIBE_CALL_OF(RMSNORM, "_rms", __VA_ARGS__)
 
-/* Of each operation the table's lines, then the calls. */
+/* For each operation the lines of the table, then the calls. */
 static const ln_kernel kernels[] = {LN_KERNEL_TABLE(DESCRIBE, DESCRIBE) CALL_TABLE(DESCRIBE_CALL)
                                         LN_RMS_KERNEL_TABLE(DESCRIBE_RMS, DESCRIBE_RMS)
                                             RMS_CALL_TABLE(DESCRIBE_RMS_CALL)};
 
-/* Where an operation's lines begin, and how many there are. */
+/* The index of an operation's first line in `kernels`, and the number of its lines. */
 static const struct {
     size_t first, count;
 } lines_of[] = {
@@ -452,7 +450,7 @@ static bool is_eps(const ln_convention *convention)
     return false;
 }
 
-/* The fields of the other operation are 0. */
+/* Returns whether a convention is valid; the fields of the other operation must be 0. */
 static bool is_convention(const ln_convention *c)
 {
     switch (c->operation) {
@@ -467,7 +465,7 @@ static bool is_convention(const ln_convention *c)
     return false;
 }
 
-/* Whether rows of this stride (0: hidden) do not overlap and fit in the address space. */
+/* Returns whether rows of this stride (0: hidden) do not overlap and fit into the address space. */
 static bool is_stride(const ln_problem *problem, size_t stride)
 {
     size_t elements;
@@ -500,7 +498,7 @@ static bool is_problem(const ln_problem *problem, ln_operation operation)
            is_type(problem->param) && are_strides(problem);
 }
 
-/* Whether a problem's buffers are there. */
+/* Returns whether all required tensors of a problem are given. */
 static bool are_tensors(const ln_problem *problem, const ln_tensors *tensors)
 {
     const ln_convention *convention = &problem->convention;
@@ -511,7 +509,7 @@ static bool are_tensors(const ln_problem *problem, const ln_tensors *tensors)
             (!tensors->sum || tensors->residual));
 }
 
-/* NULL: there is none for the problem. */
+/* Returns the kernel for a problem; NULL: there is none. */
 static const ln_kernel *dispatched(const ln_problem *problem, ln_operation operation)
 {
     bool fits = problem && problem->convention.operation == operation;
@@ -547,7 +545,8 @@ static void run_part(void *context, unsigned part)
     split->kernel->run(&cut.problem, &cut.tensors);
 }
 
-/* Handing a part over takes a microsecond or two, in which a thread normalises some 32 KiB. */
+/* The smallest part for a thread: starting it takes one or two microseconds, in which a thread normalises about 32
+ * KiB. */
 enum { PART_BYTES = 64 * 1024 };
 
 static unsigned parts_of_call(const ln_problem *problem)
@@ -576,10 +575,10 @@ typedef ln_status runner(const ln_kernel *kernel, const ln_problem *problem,
 
 /* ---- The latest call ----
  *
- * A program calls with the same problem again and again: a thread's last one is not checked, and its
- * kernel not looked up, a second time. */
+ * Programs repeat calls with the same problem: the checks and the choice of the kernel are skipped if a problem is
+ * equal to the thread's latest one. */
 
-#ifdef __GLIBC__ /* elsewhere a library that was opened late has no room of this kind */
+#ifdef __GLIBC__ /* other C libraries may have no initial-exec memory for a library opened by dlopen() */
 #define LN_THREAD_LOCAL __attribute__((tls_model("initial-exec"))) _Thread_local
 #else
 #define LN_THREAD_LOCAL _Thread_local
@@ -591,9 +590,9 @@ typedef struct known_call {
     const ln_kernel *kernel;
 } known_call;
 
-/* The kernel of the latest problem if this one is the same bit by bit, padding too, else NULL: what
- * differs there alone is looked up once more. Each word is compared as it is loaded: copies of both would
- * take longer than a row of 16. */
+/* Returns the kernel of the latest problem if this one has the same bits, including padding (a difference there only
+ * costs another look-up); else NULL. Words are compared directly, since copying both would take longer than a row of
+ * 16 elements. */
 static const ln_kernel *known_kernel(const known_call *latest, const ln_problem *problem)
 {
     enum { WORDS = sizeof latest->problem / sizeof(uint64_t) };
@@ -610,8 +609,8 @@ static const ln_kernel *known_kernel(const known_call *latest, const ln_problem 
 
 static LN_THREAD_LOCAL known_call latest[LN_OPERATION_RMSNORM + 1];
 
-/* A call of a problem that is not the thread's latest one of this operation. Apart from those of the latest,
- * which then save no registers. */
+/* Makes a call whose problem is not the thread's latest one of this operation. It is not inlined, so that repeated
+ * calls save no registers. */
 static __attribute__((noinline)) ln_status first_call(ln_operation operation,
                                                       const ln_problem *problem,
                                                       const ln_tensors *tensors, runner *run_call)
@@ -620,7 +619,7 @@ static __attribute__((noinline)) ln_status first_call(ln_operation operation,
     if (!is_problem(problem, operation) || !are_tensors(problem, tensors))
         return LN_ERROR_ARGUMENT;
     latest[operation] = (known_call){.caches = caches, .kernel = dispatched(problem, operation)};
-    memcpy(&latest[operation].problem, problem, sizeof *problem); /* padding too */
+    memcpy(&latest[operation].problem, problem, sizeof *problem); /* including padding */
     return run_call(latest[operation].kernel, problem, tensors);
 }
 
@@ -641,7 +640,7 @@ static const ln_kernel *kernel_named(ln_operation operation, const char *name)
     return NULL;
 }
 
-/* A call with a kernel that the caller chose. */
+/* Makes a call with a kernel that the caller chose. */
 static inline ln_status call_with(ln_operation operation, const ln_kernel *kernel,
                                   const ln_problem *problem, const ln_tensors *tensors,
                                   runner *run_call)
@@ -691,7 +690,7 @@ ln_status ln_layernorm_parallel_with(const ln_kernel *kernel, const ln_problem *
     return call_with(LN_OPERATION_LAYERNORM, kernel, problem, tensors, run_parallel);
 }
 
-/* RMSNorm has neither beta nor mean. */
+/* Clears beta and mean, which RMSNorm does not have. */
 static ln_tensors tensors_of_rmsnorm(const ln_tensors *tensors)
 {
     ln_tensors own = tensors ? *tensors : (ln_tensors){0};

@@ -8,9 +8,8 @@
  *     ln_tensors tensors = {.x = x, .gamma = gamma, .beta = beta, .y = y};
  *     if (ln_layernorm(&problem, &tensors) != LN_OK) { ... }
  *
- * What is computed (the convention) and how it is computed (the kernel) are two things. For a row x
- * of N = hidden elements, all in exact arithmetic (Ba, Kiros, Hinton, "Layer Normalization", 2016,
- * generalised):
+ * The convention defines the result, and the kernel is one way to compute it. For a row x of N = hidden elements, all
+ * in exact arithmetic (Ba, Kiros, Hinton, "Layer Normalization", 2016, generalised):
  *
  *     mean = sum(x) / N                 var = sum((x - mean)^2) / (N - ddof)
  *     rstd = 1 / sqrt(var + eps)        eps in the variance  (LN_EPS_VAR)
@@ -19,9 +18,8 @@
  *     xhat = (x - mean) * rstd          plus eps where eps is on the quotient (LN_EPS_QUOTIENT)
  *     y    = gamma * xhat + beta        as the affine form says
  *
- * With a residual, x is first replaced by x + residual rounded to the storage type.
- * A NaN or an infinity anywhere in a row makes the whole row NaN.
- */
+ * With a residual, x is first replaced by x + residual rounded to the storage type. A NaN or an infinity anywhere in a
+ * row makes the whole row NaN. */
 #ifndef LAYERNORM_H
 #define LAYERNORM_H
 
@@ -41,7 +39,7 @@ extern "C" {
 /* The result of a call. */
 typedef enum ln_status {
     LN_OK = 0,
-    /* A required tensor is NULL, or there is a sum without a residual; hidden is 0, a stride is below hidden, or sizes
+    /* A required tensor is NULL, or `sum` is given without a residual; hidden is 0, a stride is below hidden, or sizes
      * overflow; the convention is one of the other operation; eps is negative, not finite, or not 0 with LN_EPS_NONE;
      * ddof, cast or root is neither 0 nor 1; an enum has an unknown value. */
     LN_ERROR_ARGUMENT = 1,
@@ -49,13 +47,13 @@ typedef enum ln_status {
     LN_ERROR_THREADS = 3,     /* the system refused more threads, or memory for them */
 } ln_status;
 
-/* The normalisation. A convention that leaves it out (0) is LayerNorm. */
+/* The normalisation. The default (0) is LayerNorm. */
 typedef enum ln_operation {
     LN_OPERATION_LAYERNORM = 0,
     LN_OPERATION_RMSNORM = 1, /* rmsnorm.h has its formula */
 } ln_operation;
 
-/* Where eps is added. */
+/* The place where eps is added. */
 typedef enum ln_eps_place {
     LN_EPS_NONE = 0,
     LN_EPS_VAR = 1,      /* to the variance; RMSNorm: to the mean square */
@@ -70,10 +68,10 @@ typedef enum ln_affine {
     LN_AFFINE_SCALAR = 1, /* y = gamma[0] * xhat + beta[0] */
     LN_AFFINE_GAMMA = 2,  /* y = gamma[i] * xhat */
     LN_AFFINE_VECTOR = 3, /* y = gamma[i] * xhat + beta[i] */
-    LN_AFFINE_GAMMA1 = 4, /* y = (1 + gamma[i]) * xhat + beta[i]: what is stored is gamma - 1 */
+    LN_AFFINE_GAMMA1 = 4, /* y = (1 + gamma[i]) * xhat + beta[i]: the stored vector is gamma - 1 */
 } ln_affine;
 
-/* Whether an affine form has gamma, and beta; and how many elements each of them has: hidden, or 1. */
+/* Return whether an affine form has gamma, whether it has beta, and the number of elements of each: hidden, or 1. */
 static inline int ln_has_gamma(ln_affine affine)
 {
     return affine != LN_AFFINE_NONE;
@@ -97,9 +95,8 @@ typedef enum ln_rms_weight {
     LN_RMS_WEIGHT_OFFSET_ROUNDED = 3, /* the same, 1 + w[i] rounded to the weight's type first */
 } ln_rms_weight;
 
-/* How RMSNorm adds x and the residual. The output `sum` is always x + residual rounded to the storage
- * type. For 16-bit storage, the "unrounded" sum is rounded to f32; for other types it is rounded to the
- * storage type. */
+/* The sum of x and the residual that RMSNorm normalises. The output `sum` is always x + residual rounded to the
+ * storage type. The "unrounded" sum is rounded to f32 for 16-bit storage, and to the storage type for other types. */
 typedef enum ln_rms_sum {
     LN_RMS_SUM_ROUNDED = 0,   /* normalise the sum rounded to the storage type */
     LN_RMS_SUM_UNROUNDED = 1, /* normalise the unrounded sum */
@@ -130,9 +127,9 @@ typedef struct ln_convention {
     ln_rms_sum sum;
 } ln_convention;
 
-/* The accuracy class of a call. ln_layernorm() takes the kernel that was measured as the fastest in the class.
- * Errors are in row ULP: units in the last place of |gamma| max|xhat| + |beta|, the largest that the terms of an
- * element of the row can be. kappa is sqrt(1 + mean^2 / var); it is large if the mean is far from zero.
+/* The accuracy class of a call. ln_layernorm() uses the kernel that was measured as the fastest in the class. Errors
+ * are in row ULP: units in the last place of the element's scale |gamma| max|xhat| + |beta|, where max|xhat| is that of
+ * the row. kappa is sqrt(1 + mean^2 / var); it is large if the mean is far from zero.
  *
  *                   f32              f64              f16              bf16
  *     fast          16, judged       32, judged       0.52, judged     0.51, judged
@@ -140,37 +137,34 @@ typedef struct ln_convention {
  *     reproducible  the same bits    the same bits    the same bits    the same bits
  *     exact         0.5, proven      unsupported      0.5, proven      0.5, proven
  *
- * "proven": a proof in the kernel's source covers every row, every convention and every ISA. For `accurate` of f32,
- * bf16 and f16, eps must be at most 1e307. `accurate` leaves out rows whose largest sum is below 1e-33 (f64: 1e-290)
- * of their largest |gamma|, since an xhat that matters may be subnormal there.
+ * "proven": a proof in the kernel's source covers every row, every convention and every ISA. The proof of `accurate`
+ * needs eps of at most 1e307 for f32, bf16 and f16, and it excludes rows whose largest scale is below 1e-33 (f64:
+ * 1e-290) times their largest |gamma|, since xhat may be subnormal in these.
  * "judged": no error was larger on lnbench's input families at six hidden sizes from 64 to 12288 under PyTorch's eps,
  * for few and many rows, on every ISA (f64 stays within 16 on ISAs with vectors). A search over bits finds rows with
  * larger errors (docs/accuracy.md).
  * "unsupported": the call returns LN_ERROR_UNSUPPORTED and writes nothing. */
 typedef enum ln_accuracy {
-    /* For rows with any mean: up to kappa 1e8 (f32) or 1e16 (f64) errors are as small as for rows with
-     * mean 0. The type of its sums must be able to hold the squares: for f32, bf16 and f64 storage no
-     * |x - mean| may be above 1e18 (f64: 1e153), and, if eps is 0 or tiny, no standard deviation below
-     * 1e-18 (f64: 1e-153); nor may all elements of a row be subnormal. Beyond these limits a result
-     * may have no correct digit, or be NaN or an infinity. */
+    /* For rows with any mean: up to kappa 1e8 (f32) or 1e16 (f64) errors are as small as for rows with mean 0. Squares
+     * must not overflow or underflow in the sums: for f32, bf16 and f64 storage no |x - mean| may be above 1e18 (f64:
+     * 1e153), and, if eps is 0 or tiny, no standard deviation below 1e-18 (f64: 1e-153); nor may all elements of a row
+     * be subnormal. Beyond these limits a result may have no correct digit, or be NaN or an infinity. */
     LN_ACCURACY_FAST = 0,
-    /* At most 2 for every row of up to 100 000 elements (10 million if kappa is below 1e8), rows of
-     * 1e30 or 1e-30 and constant rows included.
-     * f32: sums, mean and rstd are f64, and y is rounded three times: at most 1.51, but 2 (2.004 by
-     * proof) if the largest sum is just below a power of two (relative distance 1e-9). In plain C y
-     * is rounded once: 0.5001. f64: sums, mean and rstd are pairs of doubles, and y is rounded twice:
-     * little more than 1. 16-bit storage: sums of up to 32 elements are f32, sums of these are f64,
-     * and y is f32. The mean (f64) is within 1e-6 of the row's root mean square, rstd within a
-     * relative error of 3e-5, or 1e-6 if the mean is near zero. Plain C uses the kernels of `exact`.
-     * Rows are read a second time if the mean is more than 32 standard deviations from zero in f32
-     * (fewer for over 4096 elements, or 16384 with AVX-512), 5.6 in bf16 and 3.5 in f16. An infinite
-     * gamma may give NaN; a beta within 0.1 % of the largest number may give an infinity. */
+    /* Errors of at most 2 for every row of up to 100 000 elements (10 million if kappa is below 1e8), including rows of
+     * 1e30 or 1e-30 and constant rows. f32: sums, mean and rstd are f64, and y is rounded three times: at most 1.51,
+     * but 2 (2.004 by proof) if the scale is just below a power of two (relative distance 1e-9). In plain C y is
+     * rounded once: 0.5001. f64: sums, mean and rstd are pairs of doubles, and y is rounded twice: little more than 1.
+     * 16-bit storage: sums of up to 32 elements are f32, sums of these are f64, and y is f32. The mean (f64) is within
+     * 1e-6 of the row's root mean square, rstd within a relative error of 3e-5, or 1e-6 if the mean is near zero. Plain
+     * C uses the kernels of `exact`. Rows are read a second time if the mean is more than 32 standard deviations from
+     * zero in f32 (fewer for over 4096 elements, or 16384 with AVX-512), 5.6 in bf16 and 3.5 in f16. An infinite gamma
+     * may give NaN; a beta within 0.1 % of the largest number may give an infinity. */
     LN_ACCURACY_ACCURATE = 1,
     /* The same bits on every ISA and number of threads, by a fixed tree of additions. Every NaN that
      * is written, in `sum` too, is the canonical quiet one: 7fc00000, 7ff8000000000000, 7fc0, 7e00. */
     LN_ACCURACY_REPRODUCIBLE = 2,
     /* Each output is the exact real value rounded once, to nearest even, for f32, bf16 and f16
-     * storage under every convention, also with a residual; mean and rstd are rounded so to f32. The
+     * storage under every convention, also with a residual; mean and rstd are rounded to f32 likewise. The
      * bits are the same on every machine, ISA, compiler, number of threads and batch. A NaN is the
      * canonical quiet one (in `sum` it may be any), an exact zero is +0, and a result that underflows
      * keeps its sign. This is proven (docs/accuracy.md). f64 storage: LN_ERROR_UNSUPPORTED. The call
@@ -178,8 +172,7 @@ typedef enum ln_accuracy {
     LN_ACCURACY_EXACT = 3,
 } ln_accuracy;
 
-/* The size and kind of a call. Strides are elements from one row to the next; 0 means hidden.
- */
+/* The size and kind of a call. Strides are elements from one row to the next; 0 means hidden. */
 typedef struct ln_problem {
     size_t rows;
     size_t hidden;
@@ -212,9 +205,8 @@ typedef struct ln_tensors {
 } ln_tensors;
 
 /* Normalises every row with the fastest kernel for this CPU, shape and accuracy class, according to a table of
- * measured times (dispatch_table.h). ln_layernorm_kernel_name() names that kernel.
- * Allocates nothing; may be called from several threads on different rows. Returns LN_OK, or an error with nothing
- * written. */
+ * measured times (dispatch_table.h). ln_layernorm_kernel_name() names that kernel. Allocates nothing; may be called
+ * from several threads on different rows. Returns LN_OK, or an error with nothing written. */
 LN_API ln_status ln_layernorm(const ln_problem *problem, const ln_tensors *tensors);
 
 /* The same, with the rows split among the library's threads; returns when the last row is done. No
@@ -237,16 +229,15 @@ enum { LN_THREADS_MAX = 512 };
  * refused threads, and the number is unchanged. */
 LN_API ln_status ln_set_threads(unsigned threads);
 
-/* How many threads a parallel call uses. */
+/* Returns how many threads a parallel call uses. */
 LN_API unsigned ln_threads(void);
 
-/* The name of the kernel that ln_layernorm() takes for this problem on this CPU; NULL if there is
- * none. */
+/* Returns the name of the kernel that ln_layernorm() uses for this problem on this CPU; NULL if there is none. */
 LN_API const char *ln_layernorm_kernel_name(const ln_problem *problem);
 
-/* The type of mean and rstd that ln_layernorm() writes for this problem on this CPU: the type of its
- * kernel's sums, which may be wider than the storage type. LN_F64 if there is no kernel: room for
- * doubles is always enough. */
+/* Returns the type of mean and rstd that ln_layernorm() writes for this problem on this CPU: the type of its kernel's
+ * sums, which may be wider than the storage type. Returns LN_F64 if there is no kernel. Buffers for doubles are always
+ * large enough. */
 LN_API ln_type ln_layernorm_accumulator(const ln_problem *problem);
 
 /* A kernel of the library. layernorm_plugin.h describes its members, which calls do not need. */
@@ -258,9 +249,9 @@ typedef struct ln_kernel ln_kernel;
  *     for (size_t i = 0; i < count; i++)
  *         if (ln_layernorm_with(kernel, &problem, &tensors[i]) != LN_OK) { ... }
  *
- * The kernel belongs to the library: it is valid in every thread until the library is unloaded, and
- * must not be freed. NULL if the library has no kernel of this name, or the name is NULL. Each call
- * checks whether this CPU can run the kernel. */
+ * The kernel belongs to the library: it is valid in every thread until the library is unloaded, and must not be freed.
+ * Returns NULL if the library has no kernel of this name, or the name is NULL. Each call checks whether this CPU can
+ * run the kernel. */
 LN_API const ln_kernel *ln_layernorm_kernel(const char *name);
 
 /* Normalises every row with this kernel, after the same checks as ln_layernorm(). Returns LN_OK, or
@@ -269,22 +260,22 @@ LN_API const ln_kernel *ln_layernorm_kernel(const char *name);
 LN_API ln_status ln_layernorm_with(const ln_kernel *kernel, const ln_problem *problem,
                                    const ln_tensors *tensors);
 
-/* The same over the library's threads. */
+/* Does the same with the library's threads. */
 LN_API ln_status ln_layernorm_parallel_with(const ln_kernel *kernel, const ln_problem *problem,
                                             const ln_tensors *tensors);
 
-/* Sets the cache sizes in bytes with which the dispatch compares the bytes of x and y. Calls beyond l3 get kernels for
- * data in memory, many of which store around the caches. By default the sizes are the smallest that sysfs, cpuid and
- * the C library report, with an L3 of at most 128 MiB (lnbench doctor shows them). The environment variable
+/* Sets the cache sizes in bytes with which the dispatch compares the bytes of x and y. Calls too large for l3 get
+ * kernels for data in memory, many of which store around the caches. By default the sizes are the smallest that sysfs,
+ * cpuid and the C library report, with an L3 of at most 128 MiB (lnbench doctor shows them). The environment variable
  * LN_CACHE_BYTES=L1,L2,L3, such as 32K,1M,32M, overrides the default, and this function overrides both. All three 0
  * restore the default. LN_ERROR_ARGUMENT, with nothing changed, unless 0 < l1d <= l2 <= l3. May be called at any time;
  * running calls keep their kernel. */
 LN_API ln_status ln_set_cache_bytes(size_t l1d, size_t l2, size_t l3);
 
-/* A sentence for a status, never NULL. */
+/* Returns a sentence for a status, never NULL. */
 LN_API const char *ln_status_string(ln_status status);
 
-/* The version of the library, "MAJOR.MINOR.PATCH". */
+/* Returns the version of the library, "MAJOR.MINOR.PATCH". */
 LN_API const char *ln_version(void);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* The plugin ABI: how lnbench gets LayerNorm and RMSNorm kernels, its own and yours.
+/* The plugin ABI, by which lnbench gets LayerNorm and RMSNorm kernels, its own and yours.
  *
  *     #include <layernorm_plugin.h>
  *     #include <stdbool.h>
@@ -28,10 +28,8 @@
  *
  *     cc -shared -fPIC -O2 mine.c -o mine.so && lnbench run --plugin ./mine.so
  *
- * A kernel of RMSNorm has .operation = LN_OPERATION_RMSNORM. It reads the RMSNorm fields of ln_convention and
- * the weight in tensors->gamma, and writes 1 / root to tensors->rstd; beta and mean are NULL
- * (rmsnorm.h).
- */
+ * A kernel of RMSNorm has .operation = LN_OPERATION_RMSNORM. It reads the RMSNorm fields of ln_convention and the
+ * weight in tensors->gamma, and writes 1 / root to tensors->rstd; beta and mean are NULL (rmsnorm.h). */
 #ifndef LAYERNORM_PLUGIN_H
 #define LAYERNORM_PLUGIN_H
 
@@ -57,16 +55,16 @@ typedef enum ln_trait {
      * name. The column `reproducible` of lnbench run shows what was measured. */
     LN_TRAIT_ROW_REPRODUCIBLE = 1u << 5,
     LN_TRAIT_ISA_REPRODUCIBLE = 1u << 6,
-    LN_TRAIT_NO_RESIDUAL = 1u << 7, /* x is taken as it is: residual must be NULL */
+    LN_TRAIT_NO_RESIDUAL = 1u << 7, /* residual must be NULL */
     /* Each output is the exact value rounded once, mean and rstd to f32 (LN_ACCURACY_EXACT in
      * layernorm.h): a claim that lnbench checks in every case. */
     LN_TRAIT_CORRECTLY_ROUNDED = 1u << 8,
     /* In a plugin with set_threads(): this kernel uses the plugin's own threads. If no kernel of the
      * plugin has this trait, all of them do. */
     LN_TRAIT_OWN_THREADS = 1u << 9,
-    /* The last rounding is that of storing y, and bound() counts it as u (|gamma_i| max_j |xhat_j| +
-     * |beta_i|) or more, where u is half an ulp of 1. lnbench may then count half an ulp of y in its
-     * place, which is as little as half of that. */
+    /* The last rounding is that of storing y, and bound() includes at least u (|gamma_i| max_j |xhat_j| +
+     * |beta_i|) for it, where u is half an ulp of 1. lnbench may replace this term by half an ulp of y,
+     * which can be half as large. */
     LN_TRAIT_ROUNDED_LAST = 1u << 10
 } ln_trait;
 
@@ -85,13 +83,12 @@ typedef struct ln_row_facts {
 /* A proven bound for every element i of a row:
  *     |computed_i - exact_i| <= |gamma_i| * xhat_abs
  *                               + affine_rel * (|gamma_i| * max_j |xhat_j| + |beta_i|) + 2 s
- * where s is the smallest number of the storage type, so that 2 s is 2^-148 (f32), 2^-1073 (f64),
- * 2^-132 (bf16) or 2^-23 (f16); gamma_i is 1 and beta_i is 0 where the convention has none, gamma_i
- * is 1 + g_i under gamma1, and xhat includes eps under LN_EPS_QUOTIENT. The bound includes the
- * rounding of y to the storage type. An element may be finite or infinite if exact_i is within the
- * bound of the value from which the storage type rounds to infinity, or if gamma_i xhat_i alone is
- * beyond that value. An infinite xhat_abs means that the kernel claims nothing for this row (an
- * intermediate may overflow, or cancellation may leave no digit).
+ * where s is the smallest number of the storage type, so that 2 s is 2^-148 (f32), 2^-1073 (f64), 2^-132 (bf16) or
+ * 2^-23 (f16); gamma_i is 1 and beta_i is 0 where the convention has none, gamma_i is 1 + g_i under gamma1, and xhat
+ * includes eps under LN_EPS_QUOTIENT. The bound includes the rounding of y to the storage type. An element may be
+ * finite or infinite if exact_i is within the bound of the value from which the storage type rounds to infinity, or if
+ * gamma_i xhat_i without beta_i exceeds that value. An infinite xhat_abs means that the kernel has no bound for this
+ * row (an intermediate may overflow, or cancellation may leave no correct digit).
  *
  * For RMSNorm gamma_i is the factor of xhat (the weight w_i, or 1 + w_i) and beta_i is 0; in the row's facts the mean
  * is 0, var and max_dev are those of x about 0, and rstd is 1 / root. */
@@ -101,12 +98,12 @@ typedef struct ln_bound {
 } ln_bound;
 
 typedef struct ln_kernel {
-    ln_operation operation; /* lnbench gives the kernel problems of this operation only */
+    ln_operation operation; /* lnbench gives the kernel only problems of this operation */
     const char *name;       /* [a-z0-9_.-]{1,63}, unique in its plugin */
-    const char *statistics; /* how mean and variance are found, "" if not known */
+    const char *statistics; /* the algorithm for mean and variance, "" if not known */
     const char *apply;      /* "direct": (x - mean) * rstd; "two_mean": the mean in two floats, ...
                                (kernels/README.md); "" if not known */
-    const char *schedule;   /* how rows and columns are walked, "" if not known */
+    const char *schedule;   /* the order of rows and columns, "" if not known */
     const char *isa; /* "scalar", "neon", "avx2", "avx512" or "avx512bf16"; "any" if none of these
                                fits, for example if it chooses at run time; "" or NULL if not
                                known; a plugin with any other word is refused */
@@ -116,24 +113,25 @@ typedef struct ln_kernel {
     unsigned unroll;     /* vectors in one step of the loop */
     unsigned traits;     /* ln_trait, or-ed */
 
-    /* Returns NULL if the kernel supports this problem on this CPU, else the reason in a few words. Called before
-     * anything else. A NULL pointer means that it supports every problem of this operation and these types. */
+    /* Returns NULL if the kernel supports this problem on this CPU, else the reason in a few words. Called before all
+     * other functions. A NULL pointer means that it supports every problem of this operation and these types. */
     const char *(*supports)(const ln_problem *problem);
     /* Set-up and tear-down, which are not timed; both NULL if there is none. prepare returns 0, or
      * non-zero on failure. The problem outlives the state. */
     int (*prepare)(const ln_problem *problem, void **state);
     void (*release)(void *state);
-    /* The kernel. `state` comes from prepare, or else is the problem. docs/conformance.md says what it must not change. */
+    /* The kernel. `state` comes from prepare, or is the problem if there is no prepare. docs/conformance.md lists what
+     * a kernel must not change. */
     void (*run)(const void *state, const ln_tensors *tensors);
-    /* The proven bound for a row with these facts, in a call of any number of rows (problem->rows is
-     * not the number that will run). A NULL pointer claims no bound. */
+    /* Returns the proven bound for a row with these facts, in a call of any number of rows (problem->rows
+     * is not the number that will run). A NULL pointer: the kernel has no bound. */
     ln_bound (*bound)(const ln_problem *problem, const ln_row_facts *facts);
     const char
         *role; /* "textbook" or "tuned": kernels/table/kernels.def; "library": ln_layernorm() or
                        * ln_rmsnorm() itself; NULL or "": not known */
-    /* NULL, or a bound that may be smaller than bound(). It holds for a row with a probability of at
+    /* Returns a bound that may be smaller than bound() and holds for a row with a probability of at
      * least 1 - chance, 0 < chance < 1, if each error of an addition in the sums is random with mean
-     * 0, given the errors before it. No verdict depends on it. */
+     * 0, given the errors before it. No verdict depends on it. NULL: there is none. */
     ln_bound (*probable_bound)(const ln_problem *problem, const ln_row_facts *facts, double chance);
 } ln_kernel;
 
@@ -144,7 +142,7 @@ typedef struct ln_plugin_table {
     const char *name;     /* [a-z0-9_.-]{1,63}; "layernorm" is the library's */
     size_t count;
     const ln_kernel *kernels;
-    /* For a library with threads of its own: `run` uses this many from now on. Returns 0, or
+    /* For a library with threads of its own: makes `run` use this many from now on. Returns 0, or
      * non-zero on failure. NULL: `run` computes its rows on the calling thread, and several threads
      * may call it at once with different states and rows; lnbench then splits the rows among the
      * threads of liblayernorm's pool and prepares a state for each. */

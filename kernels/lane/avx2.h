@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #if ITEMS_ARE_F32
-/* f32, AVX2 with FMA: eight elements. Tails go through VMASKMOVPS, which neither reads nor writes
- * (nor faults on) the lanes it leaves out. */
+/* f32, AVX2 with FMA: eight elements. Tails use VMASKMOVPS, which neither reads nor writes
+ * (nor faults on) the lanes outside the mask. */
 
 typedef __m256 vec;
 enum { LANES = 8 };
@@ -46,7 +46,7 @@ LN_INLINE vec lane_absolute(vec a)
     return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a);
 }
 
-/* Of the numbers that the lanes i of a and b hold, the one nearer to zero. */
+/* Returns for each lane the number of a or b that is nearer to zero. */
 LN_INLINE vec lane_nearer(vec a, vec b)
 {
     return _mm256_blendv_ps(b, a, _mm256_cmp_ps(lane_absolute(a), lane_absolute(b), _CMP_LT_OQ));
@@ -59,7 +59,7 @@ LN_INLINE item lane_sum(vec a)
     return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
 }
 
-/* A third of the additions that four times lane_sum takes. */
+/* Needs a third of the additions of four calls of lane_sum(). */
 #define LANE_SUM_ROWS
 LN_INLINE void lane_sum_rows(const vec a[4], item sums[4])
 {
@@ -84,7 +84,7 @@ LN_INLINE void lane_sum_two(vec a, vec b, item sums[2])
 }
 
 #if SUMS_ARE_LONGER
-/* ---- f64 accumulators: a pair of registers holds what one of items does ---- */
+/* ---- f64 accumulators: two registers for one register of items ---- */
 
 typedef struct acc {
     __m256d low; /* the first half of the lanes */
@@ -98,7 +98,7 @@ LN_INLINE acc acc_of(vec a)
                  _mm256_cvtps_pd(_mm256_extractf128_ps(a, 1))};
 }
 
-/* As items, rounded. */
+/* Rounds to items. */
 LN_INLINE vec acc_items(acc a)
 {
     return _mm256_set_m128(_mm256_cvtpd_ps(a.high), _mm256_cvtpd_ps(a.low));
@@ -143,7 +143,7 @@ LN_INLINE real acc_sum(acc a)
     return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
 }
 
-/* Eight sums: here, one for each lane. */
+/* Eight sums, here one for each lane. */
 #define ACC_OCTETS
 typedef acc octet;
 #define octet_of acc_of
@@ -151,7 +151,7 @@ typedef acc octet;
 #define octet_add acc_add
 #define octet_sum acc_sum
 
-/* Four at once, each by the same tree. */
+/* Adds the lanes of four octets, each by the same tree. */
 LN_INLINE void octet_sum_four(const octet a[4], real sums[4])
 {
     __m256d first = _mm256_add_pd(a[0].low, a[0].high);
@@ -171,8 +171,8 @@ LN_INLINE void octet_sum_four(const octet a[4], real sums[4])
 #endif
 
 #else
-/* f64, AVX2 with FMA: four elements. Tails go through VMASKMOVPD, which neither reads nor writes
- * (nor faults on) the lanes it leaves out. */
+/* f64, AVX2 with FMA: four elements. Tails use VMASKMOVPD, which neither reads nor writes
+ * (nor faults on) the lanes outside the mask. */
 
 typedef __m256d vec;
 enum { LANES = 4 };
@@ -274,9 +274,9 @@ LN_INLINE void lane_stream_f32(element_f32 *p, vec a)
 
 #endif
 
-/* bf16 and f16 storage, AVX2 with F16C, whose conversions keep subnormals, and NaNs quiet. There are
- * no masks for 16 bits: of eight elements the first n are read and written as four, two and one; of
- * four, over f64 items, one by one. What f64 items store is rounded to f32 first (lane/lane.h). */
+/* bf16 and f16 storage, AVX2 with F16C, whose conversions keep subnormals and make NaNs quiet. There are
+ * no masks for 16 bits: the first n of eight elements are read and written as four, two and one; the first n
+ * of four, over f64 items, one by one. f64 items are rounded to f32 before they are stored (lane/lane.h). */
 
 typedef __m128i halves;
 
@@ -332,8 +332,7 @@ LN_INLINE vec bf16_widened(halves a)
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(a), 16));
 }
 
-/* bf16_of() in every lane, before its shift. A NaN that arithmetic made is quiet: cut off, it stays
- * one. */
+/* Does bf16_of() in every lane, except its shift. A computed NaN is quiet and stays one when it is truncated. */
 LN_INLINE __m256i bf16_rounded(vec a)
 {
     __m256i bits = _mm256_castps_si256(a);
@@ -343,7 +342,7 @@ LN_INLINE __m256i bf16_rounded(vec a)
     return _mm256_add_epi32(bits, _mm256_and_si256(half, number));
 }
 
-/* The upper halves of the lanes. */
+/* Returns the upper halves of the lanes. */
 LN_INLINE halves bf16_narrowed(vec a)
 {
     __m256i low = _mm256_srli_epi32(bf16_rounded(a), 16);

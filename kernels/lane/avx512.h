@@ -1,5 +1,5 @@
-/* AVX-512: the lanes of f32 and of f64, and 16-bit storage over both. What is done to one register of f32 comes
- * first: lanes of two (avx512bf16.h) take that alone. */
+/* AVX-512: the lanes of f32 and of f64, and 16-bit storage over both. The functions for one register of f32 come
+ * first: avx512bf16.h, whose lanes are two registers, uses only these. */
 #ifndef LN_LANE_AVX512_H
 #define LN_LANE_AVX512_H
 
@@ -16,8 +16,8 @@ LN_INLINE float sum_16(__m512 a)
     return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
 }
 
-/* Sixteen rows summed up together, each by the tree of sum_16(): four vectors become one, which has
- * four partial sums of each, and four of those become the vector of all sixteen sums. */
+/* Sums over sixteen rows at once, each by the tree of sum_16(): four vectors become one (a fold) with four partial sums
+ * of each, and four folds become the vector of all sixteen sums. */
 LN_INLINE __m512 fold_four_16(__m512 a, __m512 b, __m512 c, __m512 d)
 {
     __m512 ab = _mm512_add_ps(_mm512_insertf32x8(a, _mm512_castps512_ps256(b), 1),
@@ -27,7 +27,7 @@ LN_INLINE __m512 fold_four_16(__m512 a, __m512 b, __m512 c, __m512 d)
     return _mm512_add_ps(_mm512_shuffle_f32x4(ab, cd, 0x88), _mm512_shuffle_f32x4(ab, cd, 0xdd));
 }
 
-/* The first has the rows 0 to 3, the next those behind them. */
+/* Adds the partial sums of four folds. The first fold has the rows 0 to 3, the second the rows 4 to 7, and so on. */
 LN_INLINE __m512 sum_folds_16(__m512 first, __m512 second, __m512 third, __m512 fourth)
 {
     __m512d a = _mm512_castps_pd(first), b = _mm512_castps_pd(second);
@@ -41,7 +41,7 @@ LN_INLINE __m512 sum_folds_16(__m512 first, __m512 second, __m512 third, __m512 
     return _mm512_permutexvar_ps(order, sums);
 }
 
-/* The sums of the four rows of one fold. */
+/* Computes the sums of the four rows of one fold. */
 LN_INLINE void sum_fold_16(__m512 fold, float sums[4])
 {
     __m512 two = _mm512_add_ps(fold, _mm512_permute_ps(fold, 0x4e));
@@ -50,13 +50,13 @@ LN_INLINE void sum_fold_16(__m512 fold, float sums[4])
     _mm_storeu_ps(sums, _mm512_castps512_ps128(_mm512_permutexvar_ps(every_fourth, one)));
 }
 
-/* Eight sums in double, of a row or of a part of it. */
+/* Eight sums in double for a row or a part of it. */
 #define ACC_OCTETS
 typedef __m512d octet;
 #define octet_set _mm512_set1_pd
 #define octet_add _mm512_add_pd
 
-/* i with i + 4, then i + 2, i + 1. */
+/* Adds lane i and i + 4, then i + 2, then i + 1. */
 LN_INLINE double octet_sum(octet a)
 {
     __m256d four = _mm256_add_pd(_mm512_castpd512_pd256(a), _mm512_extractf64x4_pd(a, 1));
@@ -64,7 +64,7 @@ LN_INLINE double octet_sum(octet a)
     return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
 }
 
-/* Four at once, each by the same tree, but for its last level. */
+/* Adds the lanes of four octets, each by the same tree except for its last level. */
 LN_INLINE octet octet_fold_four(const octet a[4])
 {
     __m512d ab = _mm512_add_pd(_mm512_insertf64x4(a[0], _mm512_castpd512_pd256(a[1]), 1),
@@ -74,7 +74,7 @@ LN_INLINE octet octet_fold_four(const octet a[4])
     return _mm512_add_pd(_mm512_shuffle_f64x2(ab, cd, 0x88), _mm512_shuffle_f64x2(ab, cd, 0xdd));
 }
 
-/* Four at once, each by the same tree. */
+/* Adds the lanes of four octets, each by the same tree. */
 LN_INLINE void octet_sum_four(const octet a[4], double sums[4])
 {
     __m512d two = octet_fold_four(a);
@@ -94,8 +94,7 @@ LN_INLINE void sum_two_16(__m512 a, __m512 b, float sums[2])
     sums[1] = _mm_cvtss_f32(_mm512_extractf32x4_ps(one, 2));
 }
 
-/* bf16_of() in every lane, before its shift. A NaN that arithmetic made is quiet: cut off, it stays
- * one. */
+/* Does bf16_of() in every lane, except its shift. A computed NaN is quiet and stays one when it is truncated. */
 LN_INLINE __m512i bf16_rounded(__m512 a)
 {
     __m512i bits = _mm512_castps_si512(a);
@@ -110,7 +109,7 @@ LN_INLINE __m512i bf16_rounded(__m512 a)
 /* The lanes are in avx512bf16.h. */
 #else
 #if ITEMS_ARE_F32
-/* f32: sixteen elements. Tails are masked: the lanes left out are neither read nor written and do not fault. */
+/* f32: sixteen elements. Tails are masked: other lanes are neither read nor written and do not fault. */
 
 typedef __m512 vec;
 enum { LANES = 16 };
@@ -168,7 +167,7 @@ LN_INLINE vec lane_sum_folds(const vec folds[LANES / 4])
     return sum_folds_16(folds[0], folds[1], folds[2], folds[3]);
 }
 
-/* A quarter of the additions that four times lane_sum takes. */
+/* Needs a quarter of the additions of four calls of lane_sum(). */
 #define LANE_SUM_ROWS
 LN_INLINE void lane_sum_rows(const vec a[4], item sums[4])
 {
@@ -181,7 +180,7 @@ LN_INLINE void lane_sum_two(vec a, vec b, item sums[2])
 }
 
 #if SUMS_ARE_LONGER
-/* ---- f64 accumulators: a pair of registers holds what one of items does ---- */
+/* ---- f64 accumulators: two registers for one register of items ---- */
 
 typedef struct acc {
     __m512d low; /* the first half of the lanes */
@@ -195,7 +194,7 @@ LN_INLINE acc acc_of(vec a)
                  _mm512_cvtps_pd(_mm512_extractf32x8_ps(a, 1))};
 }
 
-/* As items, rounded. */
+/* Rounds to items. */
 LN_INLINE vec acc_items(acc a)
 {
     return _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(a.low)),
@@ -232,7 +231,7 @@ LN_INLINE real acc_sum(acc a)
     return octet_sum(_mm512_add_pd(a.low, a.high));
 }
 
-/* The lanes i and i + 8 added up, in items. */
+/* Adds the lanes i and i + 8 in items. */
 LN_INLINE octet octet_of(vec a)
 {
     __m256 eight = _mm256_add_ps(_mm512_castps512_ps256(a), _mm512_extractf32x8_ps(a, 1));
@@ -248,8 +247,8 @@ LN_INLINE void acc_sum_rows(const acc a[4], real sums[4])
     octet_sum_four(eight, sums);
 }
 
-/* Sixteen rows at once, each by the same tree: a row becomes an octet, four of those a fold, which
- * has two partial sums of each, and four folds become all sums. */
+/* Sums over sixteen rows at once, each by the same tree: a row becomes an octet, four octets become a fold with two
+ * partial sums of each, and four folds become all sums. */
 #define ACC_SUM_SQUARE
 typedef octet acc_fold;
 #define acc_fold_four octet_fold_four
@@ -271,7 +270,7 @@ LN_INLINE acc acc_sum_folds(const acc_fold folds[4])
     return (acc){octet_sum_folds(folds[0], folds[1]), octet_sum_folds(folds[2], folds[3])};
 }
 
-/* From memory at once: a conversion reads half a register of items. */
+/* Loads from memory directly: a conversion reads half a register of items. */
 #define ACC_LOADS
 LN_INLINE acc acc_load_f32(const element_f32 *p)
 {
@@ -280,8 +279,7 @@ LN_INLINE acc acc_load_f32(const element_f32 *p)
 #endif
 
 #else
-/* f64, AVX-512: eight elements. Tails are masked: the lanes left out are neither read nor written
- * and do not fault. */
+/* f64, AVX-512: eight elements. Tails are masked: other lanes are neither read nor written and do not fault. */
 
 typedef __m512d vec;
 enum { LANES = 8 };
@@ -375,7 +373,7 @@ LN_INLINE void lane_stream_f32(element_f32 *p, vec a)
     _mm256_stream_ps(p, _mm512_cvtpd_ps(a));
 }
 
-/* ---- f32 beside items of f64: sixteen elements, for apply/certified.h ---- */
+/* ---- f32 in addition to items of f64: sixteen elements, for apply/certified.h ---- */
 
 typedef __m512 single;
 enum { SINGLE_LANES = 16 };
@@ -391,7 +389,7 @@ LN_INLINE single single_load_f32(const float *p)
     return _mm512_loadu_ps(p);
 }
 
-/* Eight items, rounded. */
+/* Stores eight items, rounded. */
 LN_INLINE void single_keep(float *p, vec a)
 {
     _mm256_storeu_ps(p, _mm512_cvtpd_ps(a));
@@ -409,9 +407,9 @@ LN_INLINE single single_absolute(single a)
 
 #endif
 
-/* bf16 and f16 storage, AVX-512. The conversions of f16 keep subnormals, and NaNs quiet. bf16 is rounded
- * by integers; over f32 items one permutation of words puts sixteen elements into the upper halves of
- * the lanes, another takes them out. What f64 items store is rounded to f32 first (lane/lane.h). */
+/* bf16 and f16 storage, AVX-512. The conversions of f16 keep subnormals and make NaNs quiet. bf16 is rounded
+ * with integer operations; over f32 items one permutation of words puts sixteen elements into the upper halves of
+ * the lanes, and another extracts them. f64 items are rounded to f32 before they are stored (lane/lane.h). */
 
 #if ITEMS_ARE_F32
 typedef __m256i halves;
@@ -445,7 +443,7 @@ LN_INLINE vec bf16_widened(halves a)
         _mm512_maskz_permutexvar_epi16(0xaaaaaaaau, from, _mm512_castsi256_si512(a)));
 }
 
-/* The upper halves of the lanes. */
+/* Returns the upper halves of the lanes. */
 LN_INLINE halves bf16_narrowed(vec a)
 {
     const __m512i from = _mm512_set_epi16(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 31, 29,
@@ -536,7 +534,7 @@ LN_INLINE halves f16_narrowed(vec a)
 
 #define LANE_SINGLE
 
-/* Word 2 i + 1 of the result is word i of what is read, its other words are 0. */
+/* Loads words: word i goes to word 2 i + 1 of the result, whose other words are 0. */
 LN_INLINE single single_load_bf16(const element_bf16 *p)
 {
     const __m512i from = _mm512_set_epi16(15, 0, 14, 0, 13, 0, 12, 0, 11, 0, 10, 0, 9, 0, 8, 0, 7,
@@ -545,7 +543,7 @@ LN_INLINE single single_load_bf16(const element_bf16 *p)
     return _mm512_castsi512_ps(_mm512_maskz_permutexvar_epi16(0xaaaaaaaau, from, words));
 }
 
-/* The bits in which ends of intervals differ, rounded; only the upper halves of lanes count. */
+/* The bits in which the rounded ends of intervals differ; only the upper halves of lanes count. */
 typedef __m512i bf16_ends;
 
 LN_INLINE bf16_ends single_ends_bf16(void)
@@ -553,7 +551,7 @@ LN_INLINE bf16_ends single_ends_bf16(void)
     return _mm512_setzero_si512();
 }
 
-/* Halves are rounded away from zero: no exact result is at an end. */
+/* Rounds halves away from zero, which is correct because no exact result is at an end of its interval. */
 LN_INLINE bf16_ends single_store_bf16(element_bf16 *p, single low, single high, bf16_ends so_far)
 {
     const __m512i half = _mm512_set1_epi32(0x8000);
@@ -577,7 +575,7 @@ LN_INLINE single single_load_f16(const element_f16 *p)
     return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)p));
 }
 
-/* The bits in which ends of intervals differ, rounded. */
+/* The bits in which the rounded ends of intervals differ. */
 typedef __m256i f16_ends;
 
 LN_INLINE f16_ends single_ends_f16(void)

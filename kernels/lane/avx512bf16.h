@@ -1,9 +1,9 @@
-/* f32 on CPUs that have AVX512-BF16, for bf16 storage: thirty-two elements in two registers, the
- * ones of even number and the ones of odd number.
+/* f32 on CPUs that have AVX512-BF16, for bf16 storage: thirty-two elements in two registers, one for the elements with
+ * even index and one for those with odd index.
  *
- * So bf16 is read by one load, a shift and an and for two registers of f32; sixteen at a time take
- * a load and a permutation for each, and permutations have half as many ports on Zen 5. Which lane
- * an element is in matters to no one: sums add the two registers first. */
+ * So two registers of f32 take one load, a shift and an `and`. With sixteen elements at a time each register would take
+ * a load and a permutation, and permutations have half as many ports on Zen 5. The lane of an element does not matter,
+ * since sums add the two registers first. */
 #ifndef LN_LANE_AVX512BF16_H
 #define LN_LANE_AVX512BF16_H
 
@@ -30,7 +30,7 @@ LN_INLINE vec lane_set(item a)
     return (vec){_mm512_set1_ps(a), _mm512_set1_ps(a)};
 }
 
-/* The elements of a, then those of b, sorted by even and odd. */
+/* Sorts the elements of a, followed by those of b, into even and odd ones. */
 LN_INLINE vec lane_of_halves(__m512 a, __m512 b)
 {
     const __m512i even =
@@ -51,7 +51,7 @@ LN_INLINE vec lane_load_first_f32(const element_f32 *p, size_t n)
                           _mm512_maskz_loadu_ps((__mmask16)(first >> 16), p + 16));
 }
 
-/* In the order of lanes. */
+/* Stores items in the order of lanes. */
 LN_INLINE void item_store(item *p, vec a)
 {
     _mm512_storeu_ps(p, a.even);
@@ -94,7 +94,7 @@ LN_INLINE item lane_sum(vec a)
     return sum_16(lane_halves_sum(a));
 }
 
-/* A fold is in the first register alone; lane i of the sums, as item_store() has it, is row i. */
+/* A fold is only in the first register; lane i of the sums, in the order of item_store(), belongs to row i. */
 #define LANE_SUM_SQUARE
 LN_INLINE vec lane_fold_four(const vec a[4])
 {
@@ -122,8 +122,8 @@ LN_INLINE void lane_sum_two(vec a, vec b, item sums[2])
 
 /* ---- bf16 storage ----
  *
- * The CPU's conversion rounds to nearest even and keeps NaNs, but takes subnormals for zeros. Zeros
- * are rare: a vector that comes out with one is rounded by integers instead. */
+ * The CPU's conversion rounds to nearest even and keeps NaNs, but converts subnormals to zeros. Zeros are rare: a
+ * result with one is rounded with integer operations instead. */
 
 LN_INLINE __m512i bf16_upper_halves(__m512i a)
 {
@@ -142,7 +142,7 @@ LN_RARE __m512i bf16_converted_exactly(__m512 even, __m512 odd)
                            bf16_upper_halves(bf16_rounded(odd)));
 }
 
-/* What _mm512_cvtne2ps_pbh() gives, even elements below odd ones, as they lie in memory. */
+/* Puts the result of _mm512_cvtne2ps_pbh(), the even elements followed by the odd ones, into the order of memory. */
 LN_INLINE __m512i bf16_zipped(__m512i halves)
 {
     const __m512i zip = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24,
@@ -167,7 +167,7 @@ LN_INLINE __mmask32 bf16_mask(size_t n)
 LN_INLINE vec lane_load_bf16(const element_bf16 *p)
 {
     __m512i a = _mm512_loadu_si512(p);
-    __asm__("" : "+v"(a)); /* or compilers load it twice */
+    __asm__("" : "+v"(a)); /* otherwise compilers load it twice */
     return bf16_widened(a);
 }
 
@@ -176,8 +176,8 @@ LN_INLINE vec lane_load_first_bf16(const element_bf16 *p, size_t n)
     return bf16_widened(_mm512_maskz_loadu_epi16(bf16_mask(n), p));
 }
 
-/* A product of two bf16 is exact, and two of them are added to a lane at once. Sums are in one half
- * alone, the even or the odd one: the other stays as it is. */
+/* A product of two bf16 is exact, and two of them are added to a lane at once. Only one half of the lanes, even or odd,
+ * has the sums. */
 #define LANE_DOT
 LN_INLINE void lane_dot_bf16(const element_bf16 *p, size_t n, int odd, vec *sum, vec *square)
 {
@@ -208,7 +208,7 @@ LN_INLINE void lane_stream_bf16(element_bf16 *p, vec a)
     _mm512_stream_si512((__m512i *)(void *)p, bf16_converted(a));
 }
 
-/* Of numbers that are not subnormal. */
+/* Stores numbers that are not subnormal. */
 #define LANE_STORE_REGULAR
 LN_INLINE void lane_store_regular_bf16(element_bf16 *p, vec a)
 {
@@ -221,7 +221,7 @@ LN_INLINE void lane_stream_regular_bf16(element_bf16 *p, vec a)
                         bf16_zipped((__m512i)_mm512_cvtne2ps_pbh(a.odd, a.even)));
 }
 
-/* No lane but those that are 0 is less than `least`. */
+/* Returns whether each lane is 0 or at least `least`. */
 LN_INLINE int lane_is_regular(vec a, float least)
 {
     const __m512 zero = _mm512_setzero_ps(), bound = _mm512_set1_ps(least);
@@ -249,7 +249,7 @@ LN_INLINE void lane_fence(void)
 }
 
 #if SUMS_ARE_LONGER
-/* ---- f64 accumulators: four registers hold what two of items do ---- */
+/* ---- f64 accumulators: four registers for two registers of items ---- */
 
 enum { ACC_PARTS = 4, ACC_PART = 8 };
 
@@ -272,7 +272,7 @@ LN_INLINE __m512 acc_half_items(__m512d low, __m512d high)
                               1);
 }
 
-/* As items, rounded. */
+/* Rounds to items. */
 LN_INLINE vec acc_items(acc a)
 {
     return (vec){acc_half_items(a.part[0], a.part[1]), acc_half_items(a.part[2], a.part[3])};
@@ -284,7 +284,7 @@ LN_INLINE acc acc_set(real a)
     return (acc){{all, all, all, all}};
 }
 
-/* In the order of lanes. */
+/* Stores accumulators in the order of lanes. */
 LN_INLINE void acc_store(real *p, acc a)
 {
     LN_UNROLLED
@@ -345,7 +345,7 @@ LN_INLINE real acc_sum(acc a)
     return octet_sum(acc_eight(a));
 }
 
-/* The lanes i, i + 8, i + 16 and i + 24 added up, in items. */
+/* Adds the lanes i, i + 8, i + 16 and i + 24 in items. */
 LN_INLINE octet octet_of(vec a)
 {
     __m512 all = lane_halves_sum(a);

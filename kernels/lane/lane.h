@@ -1,14 +1,14 @@
-/* What every lane file offers: the vector operations of one ISA, over which statistics, apply and schedule
- * are written. A kernel's translation unit includes lane/<isa>.h, which has the lanes of the type that it
- * computes with, items, and reads and writes every type that lies in memory. */
+/* The vector operations that every lane file defines for one ISA, and that statistics, apply and schedule use. A
+ * kernel's translation unit includes lane/<isa>.h, which has the lanes of the type of the computation (items), and reads
+ * and writes every type in memory. */
 #ifndef LN_LANE_H
 #define LN_LANE_H
 
-/* The words:
+/* The operations:
  *     LANES                        elements of a vec
  *     lane_set(a)                  a in every lane
- *     item_store(p, a)             LANES items, as they are computed with
- *     item_load(p)                 the same, where the ISA is AVX-512
+ *     item_store(p, a)             stores LANES items without conversion
+ *     item_load(p)                 loads them; only on AVX-512
  *     lane_first(a, n)             a with zero in the lanes from n on, n at most LANES
  *     lane_add, lane_subtract, lane_multiply
  *     lane_multiply_add(a, b, c)   a * b + c: one rounding where the ISA's line says fma, else two
@@ -24,53 +24,53 @@
  *                                  the same for several vectors together, where LANE_SUM_ROWS is
  *                                  defined; sums of type item
  *
- * and for each type T that this file reads and writes
+ * and for each type T in memory
  *     lane_load_T(p)               LANES elements, as items: exactly
- *     lane_load_first_T(p, n)      the first n < LANES elements, zero in the lanes behind them;
- *                                  touches nothing but those n elements
+ *     lane_load_first_T(p, n)      the first n < LANES elements, zero in the other lanes;
+ *                                  reads only those n elements
  *     lane_store_T(p, a), lane_store_first_T(p, a, n)
- *                                  rounded to nearest, ties to even; subnormals are kept, a NaN
- *                                  that arithmetic made stays one, what is too large is infinite
- *     lane_stored_T(a)             a as it would be read after it was stored
+ *                                  rounded to nearest, ties to even; subnormals are kept, a computed
+ *                                  NaN stays one, and numbers that are too large become infinite
+ *     lane_stored_T(a)             a rounded to T
  *     item_of_T(element)           one element as an item
- * 16-bit storage over f64 items is rounded to f32 first. That changes nothing where items are sums of
- * two elements (Figueroa, moments.h), or lie further than 2^-24 of themselves from the midpoints of
- * storage numbers (apply/certified.h).
- *     lane_store_regular_T(p, a), lane_stream_regular_T(p, a)  where LANE_STORE_REGULAR is defined:
- *                                  where no number is subnormal, in less time;
- *     lane_is_regular(a, least)    and whether no lane but those that are 0 is less than that
- *     LANE_SINGLE                  is defined where 16-bit storage has, beside items of f64, twice as
+ * For 16-bit storage over f64 items, numbers are rounded to f32 first. This changes no result if items are sums of
+ * two elements (Figueroa, moments.h), or their distance from the midpoints of storage numbers is
+ * more than 2^-24 of their size (apply/certified.h).
+ *     lane_store_regular_T(p, a), lane_stream_regular_T(p, a)  if LANE_STORE_REGULAR is defined:
+ *                                  faster stores for vectors without subnormal numbers;
+ *     lane_is_regular(a, least)    whether each lane is 0 or at least `least`
+ *     LANE_SINGLE                  is defined if 16-bit storage has, besides items of f64, twice as
  *                                  many lanes of f32: single_add() and the like, single_load_T(p), and
  *     single_store_T(p, low, high, ends)
  *                                  stores `high`, and adds to `ends` (at first single_ends_T()) the bits
- *                                  in which it and `low` are stored differently, halves rounded away
+ *                                  in which the stored `low` and `high` differ, with halves rounded away
  *                                  from zero or to even: single_ends_differ_T(ends)
- *     lane_dot_T(p, n, odd, &sum, &square)  where LANE_DOT is defined: adds n elements (LANES if n is
- *                                  more) and their squares to the sums, a lane taking any of them,
- *                                  and two of them with two roundings; subnormals count as zeros.
- *                                  Half of the lanes take them, odd says which (0 or 1)
- *     lane_stream_T(p, a)          where the ISA can: lane_store_T() around the caches, p being
- *                                  aligned to LANES elements; lane_fence() makes such stores seen by others
+ *     lane_dot_T(p, n, odd, &sum, &square)  if LANE_DOT is defined: adds the first n, at most LANES,
+ *                                  elements and their squares to the sums, in any order of lanes,
+ *                                  two elements with two roundings; subnormals count as zeros.
+ *                                  Only the even (odd = 0) or odd (1) half of the lanes changes
+ *     lane_stream_T(p, a)          if the ISA has it: lane_store_T() around the caches, p being aligned
+ *                                  to LANES elements; lane_fence() makes such stores visible to others
  *
- * moments.h makes of these lane_load() and the like, which speak of storage, the type in memory, and
- * of param, that of gamma and beta: nothing else knows what those are.
+ * moments.h defines lane_load() and the like for the storage type and for the type of gamma and beta, so that no other
+ * file depends on these types.
  *
- * Statistics are written over acc_*, the same words of the accumulator's type, real: LANES of those
- * in an acc, and
+ * Statistics use acc_*, the same operations on vectors of LANES numbers of the accumulator's type
+ * (real), and
  *     acc_of(vec)                  the same numbers, exactly
  *     acc_fold_one(a), acc_fold_four(folds[4]), acc_sum_folds(folds)
- *                                  where ACC_SUM_SQUARE is defined: the sums over the lanes of
- *                                  LANES rows at once; of a row, of four of those, of LANES / 4
- *                                  of those
+ *                                  if ACC_SUM_SQUARE is defined: steps of the sums over the lanes of
+ *                                  LANES rows at once: for one row, for four rows, and for LANES / 4
+ *                                  such fours
  *     acc_items(acc)               the numbers as items, rounded
- *     octet_of(vec)                where ACC_OCTETS is defined: the lanes of a vector, those of more than
- *                                  eight added up in items; octet_add() and the like, octet_sum()
- *     acc_load_T(p)                where ACC_LOADS is defined: acc_of(lane_load_T(p)), faster
- * They are in moments.h where real is item, else behind the lanes (SUMS_ARE_LONGER).
+ *     octet_of(vec)                if ACC_OCTETS is defined: eight sums of the lanes of a vector, added
+ *                                  in items; octet_add() and the like, octet_sum()
+ *     acc_load_T(p)                if ACC_LOADS is defined: acc_of(lane_load_T(p)), faster
+ * They are in moments.h if real is item, else after the lanes (SUMS_ARE_LONGER).
  */
 
-/* What a kernel's source selects (kernel.h), and what stands for it where a header is compiled alone:
- * the lanes of f32 of the ISA that the compiler's flags name. */
+/* A kernel's source selects the lane file (kernel.h). If a header is compiled by itself, these are the f32 lanes of the
+ * ISA of the compiler's flags. */
 #ifndef LN_LANE_FILE
 #if defined(__AVX512F__)
 #define LN_LANE_FILE "lane/avx512.h"
@@ -122,41 +122,41 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Constant arguments of a kernel's body make many copies of it, of which there is one where each
- * access is watched: else a single file takes a compiler three minutes and two gigabytes. */
+/* Constant arguments make many copies of a kernel's body. With sanitizers there is only one, since otherwise a single
+ * file takes three minutes and two gigabytes to compile. */
 #if defined(LN_SANITIZED)
 #define LN_INLINE static inline __attribute__((unused))
 #else
 #define LN_INLINE static inline __attribute__((always_inline, unused))
 #endif
 
-/* What is done once a row, and would be much code in each of the places that do it. */
+/* For functions that run once a row and would be much code in each of their callers. */
 #define LN_APART static __attribute__((noinline, unused))
 
-/* What few rows need. */
+/* For functions that few rows need. */
 #define LN_RARE static __attribute__((noinline, cold, unused))
 
-/* Before a loop with a constant trip count over an array of vectors: those must live in registers,
- * so the loop has to vanish. */
+/* Precedes a loop with a constant trip count over an array of vectors, which must be unrolled so that the vectors stay
+ * in registers. */
 #if defined(__clang__)
 #define LN_UNROLLED _Pragma("clang loop unroll(full)")
 #else
 #define LN_UNROLLED _Pragma("GCC unroll 64")
 #endif
 
-/* Before a loop over a few rows that compilers are to make vectors of, rather than many copies. */
+/* Precedes a loop over a few rows that should be vectorised, not unrolled. */
 #if defined(__clang__)
 #define LN_VECTORIZED _Pragma("clang loop vectorize(enable)")
 #else
 #define LN_VECTORIZED _Pragma("GCC unroll 1")
 #endif
 
-/* Hides where a pointer comes from: compilers take what follows from it to be known by nobody. */
+/* Hides the origin of a pointer from the compiler. */
 #define LN_OPAQUE(pointer) __asm__("" : "+r"(pointer))
 
-/* Whether lines that will be wanted long after they are fetched should come to L2 rather than L1. On Zen
- * 4 and Intel a fetch to L1 delays stores around the caches: to L2 is up to 2.5 times as fast on the
- * former. On Zen 5 it costs blocked_nt 15 % (docs/lab/experiments.md, "fetch"). */
+/* Returns whether lines that are needed long after their fetch should be fetched to L2 instead of L1. On Zen 4 and Intel
+ * a fetch to L1 delays stores around the caches, and fetching to L2 is up to 2.5 times as fast on Zen 4. On Zen 5 it
+ * costs blocked_nt 15 % (docs/lab/experiments.md, "fetch"). */
 LN_INLINE int fetches_to_l2(void)
 {
 #if defined(__x86_64__)
@@ -167,7 +167,7 @@ LN_INLINE int fetches_to_l2(void)
 #endif
 }
 
-/* Asks memory for the line at an address, which need not exist. */
+/* Fetches the cache line at an address, which need not exist. */
 LN_INLINE void fetch_line(uintptr_t address, int to_l2)
 {
     if (to_l2)
@@ -186,7 +186,7 @@ typedef double element_f64;
 typedef uint16_t element_bf16; /* bfloat16: the upper half of an f32, with 8 significant bits */
 typedef uint16_t element_f16;  /* IEEE 754 binary16: 11 significant bits, exponents -14 to 15 */
 
-/* For #if: whether LN_STORAGE is f32, and LN_ITEM, and whether LN_STORAGE has 16 bits. */
+/* For #if: whether LN_STORAGE is f32, whether LN_ITEM is f32, and whether LN_STORAGE has 16 bits. */
 #define TYPE_IS_f32 1
 #define TYPE_IS_SHORT_bf16 1
 #define TYPE_IS_SHORT_f16 1
@@ -196,18 +196,18 @@ typedef uint16_t element_f16;  /* IEEE 754 binary16: 11 significant bits, expone
 /* Sums of f64 over items of f32. */
 #define SUMS_ARE_LONGER (ITEMS_ARE_F32 && !LN_PASTE(TYPE_IS_, LN_ACCUMULATOR))
 
-/* What kernels compute with, and what they add up in. */
+/* The type of the computation, and the type of sums. */
 typedef LN_PASTE(element_, LN_ITEM) item;
 typedef LN_PASTE(element_, LN_ACCUMULATOR) real;
 
-/* The relative error of one operation, or of rounding to the type, at most. */
+/* The largest relative error of one operation, or of rounding to the type. */
 #define UNIT_f32 0x1p-24
 #define UNIT_f64 0x1p-53
 #define UNIT_bf16 0x1p-8
 #define UNIT_f16 0x1p-11
-/* The absolute error where a result is subnormal: half of the smallest number. */
+/* The largest absolute error of a subnormal result: half of the smallest number. */
 #define TINY_f32 0x1p-150
-#define TINY_f64 0x1p-1074 /* half of it is 0 in double, in which bounds are computed */
+#define TINY_f64 0x1p-1074 /* not halved, since bounds are doubles and half of it would be 0 */
 #define TINY_bf16 0x1p-134
 #define TINY_f16 0x1p-25
 #define MAX_f32 ((double)FLT_MAX)
@@ -227,13 +227,14 @@ typedef LN_PASTE(element_, LN_ACCUMULATOR) real;
 #define REAL_MAX LN_PASTE(MAX_, LN_ACCUMULATOR)
 #define REAL_MIN LN_PASTE(MIN_, LN_ACCUMULATOR)
 
-/* The one quiet NaN of a type that the library's promises of bits are about. */
+/* The canonical quiet NaN of a type, which kernels with reproducible bits write. */
 #define NAN_f32 __builtin_nanf("")
 #define NAN_f64 __builtin_nan("")
 #define NAN_bf16 0x7fc0
 #define NAN_f16 0x7e00
 
-/* fmin() and fmax() but for NaNs, for which compilers call the C library. */
+/* Return the minimum and the maximum. Unlike fmin() and fmax() they need no call of the C library, since they ignore
+ * NaNs. */
 LN_INLINE double lesser(double a, double b)
 {
     return a < b ? a : b;
@@ -244,33 +245,35 @@ LN_INLINE double greater(double a, double b)
     return a > b ? a : b;
 }
 
-/* ---- Limits: what rows are tested against, which bounds/ counts on, too ---- */
+/* ---- Limits by which kernels test rows, and which the proofs in bounds/ use ---- */
 
-/* Elements of AVX512-BF16's vectors, whose lanes take two products an instruction (LANE_DOT). */
+/* The elements of AVX512-BF16's vectors, whose lanes add two products in one instruction (LANE_DOT). */
 enum { DOT_LANES = 32 };
 
-/* statistics/shifted.h: a pivot's vectors. Enough that their mean is seldom two standard deviations off. */
+/* statistics/shifted.h: the number of vectors whose mean is the pivot. With these the pivot is seldom two standard
+ * deviations from the row's mean. */
 #define PIVOT_VECTORS_OF(lanes, unroll) ((lanes) < 8 ? (unroll) : 1)
 
-/* Blocks of 16-bit elements that are added up in items: of statistics/rms.h, and accumulators times blocks of
- * statistics/retry.h. */
+/* The number of blocks of 16-bit elements that are added in items: RMS_CHAIN in statistics/rms.h, and CHAIN_OF / UNROLL
+ * in statistics/retry.h. */
 enum { RMS_CHAIN = 16, CHAIN_OF_bf16 = 8, CHAIN_OF_f16 = 4 };
 
-/* The mean square that such sums of f32 may have. */
+/* The smallest and the largest mean square for which such sums of f32 are used. */
 #define CHAINED_MIN 0x1p-90
 #define CHAINED_MAX 0x1p120
 
-/* statistics/retry.h: what mean^2 / var may be of sums by chains. At 32 a relative error e of the sums becomes
- * about 100 e of var; at 16 the three roundings of f16 would prove .5113 row ULP. */
+/* statistics/retry.h: the largest mean^2 / var for which sums by chains are used. At 32 a relative error e of the sums
+ * becomes about 100 e of var; at 16 the three roundings of f16 would prove only 0.5113 row ULP. */
 #define CHAIN_MOST_bf16 32
 #define CHAIN_MOST_f16 12
 
 #define RETRY_VAR_MIN 0x1p-90
 #define RETRY_VAR_MAX 0x1p120
 
-/* What mean^2 / var may be of sums of `depth` terms; with chains, of the sweep in f64. Beside long sums, errors of rstd of a 2^-8 of an
- * item's unit are fine (apply/split.h). Sums of items over 16-bit storage are off by as much as they are long:
- * f16 rows of two values came out .534 row ULP off at 12288 with 32, where they have 8. */
+/* Returns the largest mean^2 / var for which sums of `depth` terms are used; with chains, for the sweep in f64. With
+ * f64 sums over f32, errors of rstd of 2^-8 of an item's unit are acceptable (apply/split.h). The error of sums of items
+ * over 16-bit storage grows with their length: with 32 instead of 8, f16 rows of two values had 0.534 row ULP at hidden
+ * 12288. */
 LN_INLINE double retry_most(double depth, double storage_unit, double sum_unit)
 {
     if (sum_unit == UNIT_f64 && storage_unit >= UNIT_f32)
@@ -280,8 +283,8 @@ LN_INLINE double retry_most(double depth, double storage_unit, double sum_unit)
     return 4;
 }
 
-/* statistics/corrected.h: m2 that does not overflow, and is not so small that squares were lost, but where eps
- * hides that: from a deviation of 2^-40 on. */
+/* statistics/corrected.h: the limits of m2. Above the highest it may overflow; below the lowest squares may have
+ * underflowed, which does not matter if eps corresponds to a deviation of at least 2^-40. */
 #define CORRECTED_HIGHEST(max) ((max)*0x1p-28)
 
 LN_INLINE double corrected_lowest(double floor, double min)
@@ -289,8 +292,7 @@ LN_INLINE double corrected_lowest(double floor, double min)
     return floor < 0x1p-40 ? min * 0x1p66 : 0;
 }
 
-/* The power of two that brings the larger of max|x| and floor into [1/2, 1), as near as a normal
- * number does. */
+/* Returns the power of two that brings the larger of max|x| and floor into [1/2, 1), or the nearest normal one. */
 LN_INLINE double scale_of(double largest, double floor, double max, int scales)
 {
     int exponent = 0;
@@ -303,11 +305,11 @@ LN_INLINE double scale_of(double largest, double floor, double max, int scales)
 }
 
 /* apply/split.h */
-#define SPLIT_MEAN_MOST 0x1p5 /* of mean / sqrt(var) where statistics took no pivot */
+#define SPLIT_MEAN_MOST 0x1p5 /* for mean / sqrt(var) of statistics without a pivot */
 #define SPLIT_QUOTIENT_MOST 0x1p-6
-#define SPLIT_SQUARES_LEAST 0x1p-60 /* of sum((x - mean)^2) rstd^2 */
+#define SPLIT_SQUARES_LEAST 0x1p-60 /* for sum((x - mean)^2) rstd^2 */
 
-/* The bits of an f32. */
+/* Returns the bits of an f32. */
 LN_INLINE uint32_t bits_of(float a)
 {
     uint32_t bits;
@@ -337,8 +339,8 @@ LN_INLINE float item_of_bf16(element_bf16 a)
     return float_of((uint32_t)a << 16);
 }
 
-/* To nearest even: adding just under half of the last place that is kept, or half where that place
- * is odd, carries where it should, into the exponent and to infinity too. */
+/* Rounds to nearest even. Adding just under half a unit of the last kept bit, or half a unit if that bit is odd, carries
+ * correctly, also into the exponent and to infinity. */
 LN_INLINE element_bf16 bf16_of(float a)
 {
     uint32_t bits = bits_of(a), kept = bits >> 16;
@@ -347,8 +349,8 @@ LN_INLINE element_bf16 bf16_of(float a)
     return (element_bf16)((bits + 0x7fffu + (kept & 1u)) >> 16);
 }
 
-/* Exponent and fraction, put where f32 has them, are a number 2^112 too small, subnormals as well:
- * those of f16 lie among those of f32. The product is exact. */
+/* Exponent and fraction at the positions of f32 are a number that is 2^112 too small, also for subnormals of f16, which
+ * become subnormals of f32. The product is exact. */
 LN_INLINE float item_of_f16(element_f16 a)
 {
     uint32_t sign = (a & 0x8000u) << 16;
@@ -357,8 +359,8 @@ LN_INLINE float item_of_f16(element_f16 a)
     return float_of(bits_of(size) | special | sign);
 }
 
-/* To nearest even. Normal numbers as in bf16_of(). A number below 2^-14 is added to 1/2, whose last
- * place is f16's smallest number: that rounds it, and its bits are the sum's last. */
+/* Rounds to nearest even. Normal numbers are rounded as in bf16_of(). A number below 2^-14 is added to 1/2, whose last
+ * bit has the value of f16's smallest number: the sum is rounded there, and its last bits are the result. */
 LN_INLINE element_f16 f16_of(float a)
 {
     uint32_t bits = bits_of(a), sign = bits >> 16 & 0x8000u, size = bits & 0x7fffffffu;
@@ -370,7 +372,7 @@ LN_INLINE element_f16 f16_of(float a)
     return (element_f16)(sign | (kept < 0x7c00u ? kept : 0x7c00u));
 }
 
-/* The words that every type of vectors, and numbers, have as operators. */
+/* Functions for the operators that every type of vectors and numbers has. */
 #define LN_ARITHMETIC(name, vector)                                                                \
     LN_INLINE vector name##_add(vector a, vector b)                                                \
     {                                                                                              \
@@ -385,7 +387,7 @@ LN_INLINE element_f16 f16_of(float a)
         return a * b;                                                                              \
     }
 
-/* The same of a struct of two vectors. */
+/* The same for a struct of two vectors. */
 #define LN_ARITHMETIC_OF_TWO(name, pair, first, second)                                            \
     LN_INLINE pair name##_add(pair a, pair b)                                                      \
     {                                                                                              \
@@ -400,7 +402,7 @@ LN_INLINE element_f16 f16_of(float a)
         return (pair){a.first * b.first, a.second * b.second};                                     \
     }
 
-/* The words that are one intrinsic, of a vec that is one register of elements T, as they are computed with. */
+/* The operations that are one intrinsic each, for a vec that is one register of items of type T. */
 #define LN_REGISTER_LANES(T, SET, LOAD, STORE, MULTIPLY_ADD, MAXIMUM, MINIMUM)                     \
     LN_ARITHMETIC(lane, vec)                                                                       \
     LN_INLINE vec lane_set(item a)                                                                 \
@@ -436,7 +438,7 @@ LN_INLINE element_f16 f16_of(float a)
         return MINIMUM(a, b);                                                                      \
     }
 
-/* _mm256 and ps, say; and the fence of stores around the caches. */
+/* PREFIX and SUFFIX are, for example, _mm256 and ps. Also defines the fence of stores around the caches. */
 #define LN_X86_LANES(T, PREFIX, SUFFIX)                                                            \
     LN_REGISTER_LANES(T, PREFIX##_set1_##SUFFIX, PREFIX##_loadu_##SUFFIX,                          \
                       PREFIX##_storeu_##SUFFIX, PREFIX##_fmadd_##SUFFIX(a, b, c),                  \
@@ -454,7 +456,7 @@ LN_INLINE element_f16 f16_of(float a)
         return vabsq_##T(a);                                                                       \
     }
 
-/* The words of a 16-bit type T, made of what a file of lanes gives: `halves`, LANES elements of any
+/* The operations of a 16-bit type T, made of functions of the lane file: `halves`, LANES elements of any
  * such type; halves_load(p), halves_load_first(p, n), halves_store(p, a), halves_store_first(p, a, n);
  * T_widened(halves) and T_narrowed(vec). STORED is lane_stored_T(a). */
 #define LN_HALVES_WORDS(T, STORED)                                                                 \

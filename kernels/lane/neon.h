@@ -53,7 +53,7 @@ LN_INLINE item lane_sum(vec a)
 }
 
 #if SUMS_ARE_LONGER
-/* ---- f64 accumulators: a pair of registers holds what one of items does ---- */
+/* ---- f64 accumulators: two registers for one register of items ---- */
 
 typedef struct acc {
     float64x2_t low; /* the first half of the lanes */
@@ -66,7 +66,7 @@ LN_INLINE acc acc_of(vec a)
     return (acc){vcvt_f64_f32(vget_low_f32(a)), vcvt_high_f64_f32(a)};
 }
 
-/* As items, rounded. */
+/* Rounds to items. */
 LN_INLINE vec acc_items(acc a)
 {
     return vcvt_high_f32_f64(vcvt_f32_f64(a.low), a.high);
@@ -202,9 +202,9 @@ LN_INLINE vec lane_stored_f32(vec a)
 
 #endif
 
-/* bf16 and f16 storage, NEON, whose conversions keep subnormals, and NaNs quiet. Over f32 items four
- * elements at a time, the first n of which are read and written as two and one, since there are no
- * masks. Over f64 items one element after the other; what is stored is rounded to f32 first
+/* bf16 and f16 storage, NEON, whose conversions keep subnormals and make NaNs quiet. Over f32 items there are four
+ * elements at a time, of which the first n are read and written as two and one, since there are no
+ * masks. Over f64 items elements are processed one after the other and rounded to f32 before they are stored
  * (lane/lane.h). */
 
 #if ITEMS_ARE_F32
@@ -252,7 +252,7 @@ LN_INLINE vec bf16_widened(halves a)
     return vreinterpretq_f32_u32(vshll_n_u16(a, 16));
 }
 
-/* bf16_of() in every lane. A NaN that arithmetic made is quiet: cut off, it stays one. */
+/* Does bf16_of() in every lane. A computed NaN is quiet and stays one when it is truncated. */
 LN_INLINE halves bf16_narrowed(vec a)
 {
     uint32x4_t bits = vreinterpretq_u32_f32(a), number = vceqq_f32(a, a);

@@ -1,6 +1,5 @@
-/* Plain C: one element at a time. The compiler may put neighbours into one instruction, but each
- * operation rounds by itself and in the order written.
- */
+/* Plain C: one element at a time. The compiler may vectorise, but each operation has its own rounding, in the order of
+ * the source. */
 #ifndef LN_LANE_SCALAR_H
 #define LN_LANE_SCALAR_H
 
@@ -20,7 +19,7 @@ LN_INLINE vec LN_PASTE(lane_load_, LN_ITEM)(const item *p)
     return *p;
 }
 
-/* Fewer than one element is none. */
+/* A vector has one element, so that n is usually 0. */
 LN_INLINE vec LN_PASTE(lane_load_first_, LN_ITEM)(const item *p, size_t n)
 {
     return n ? *p : 0;
@@ -172,7 +171,7 @@ LN_INLINE real acc_sum(acc a)
 }
 #endif
 
-/* ---- 16-bit storage; what f64 items store is rounded to f32 first (lane/lane.h) ---- */
+/* ---- 16-bit storage; f64 items are rounded to f32 before they are stored (lane/lane.h) ---- */
 
 typedef uint16_t halves;
 
