@@ -32,7 +32,7 @@ Description-Content-Type: text/markdown
 
 
 def _say(words):
-    """Prints to the terminal, since pip hides what a build prints unless it fails."""
+    """Prints to the terminal, since pip hides the output of a build unless it fails."""
     try:
         with open("/dev/tty", "w", encoding="utf-8") as terminal:
             print("lnbench:", words, file=terminal)
@@ -99,7 +99,7 @@ def build_wheel(directory, _settings=None, _metadata=None):
             subprocess.check_call(["strip", stripped])
             wheel.copy(stripped, "lnbench/_native/" + file)
     wheel.folder(os.path.join(HERE, "lnbench"), "lnbench")
-    for folder in ("plots", "reference/worst"):  # where the program looks for them
+    for folder in ("plots", "reference/worst"):  # the program expects them there
         wheel.folder(os.path.join(ROOT, folder), "lnbench/_native/share/lnbench/" + os.path.basename(folder))
     with open(os.path.join(ROOT, "docs", "python.md"), encoding="utf-8") as readme:
         wheel.add(INFO + "METADATA", (METADATA + readme.read()).encode())

@@ -6,27 +6,25 @@
  * With the errors of the estimate (statistics/exact.h: |t - xhat| <= r |t| + a, where r includes the roundings here)
  *     |y - exact| <= r (|y| + |beta|) + |gamma| a + underflow <= E for all elements of a row
  * The storage numbers divide the real numbers into cells. With its last DROPPED bits inverted, y becomes y', which is
- * its mirror image about z, the middle of its cell, except for one unit in double's last place. So y - y' is
- * exact, and |y - z| is half of |y - y'| or 2^-53 |y| less. y is certain if
+ * its mirror image about z, the middle of its cell, except for one unit in double's last place. So y - y' is exact, and
+ * |y - z| is half of |y - y'| or 2^-53 |y| less. y is certain if
  *     |y - y'| >= least = 4 E (1 + 2^-5)      (so that |y - z| >= 2 E, since E >= 24 2^-53 |y|)
- * Proof. All numbers closer to y than the nearest middle of a cell are rounded as y is. z is more than 2 E
- * away. The next middle away from zero is farther than z, since cells do not become smaller away from
- * zero. The next middle towards zero is half of its cell away from the end of y's cell. Its cell is at least half as
- * large as y's, and |y - z| is at most half of y's cell: so it is at least |y - z| / 2 > E away. If |y| is subnormal
- * in the storage type, cells are larger than y's exponent suggests, and |y - y'| is less than a unit of
- * the smallest normal number, which is at most `least`: then y is never certain.
- * 16-bit results are rounded to f32 first, which changes them by at most 2^-24 |y|: 2^-22 |y| is subtracted
- * from |y - y'| for that.
+ * Proof. All numbers closer to y than the nearest middle of a cell are rounded as y is. z is more than 2 E away. The
+ * next middle away from zero is farther than z, since cells do not become smaller away from zero. The next middle
+ * towards zero is half of its cell away from the end of y's cell. Its cell is at least half as large as y's, and |y -
+ * z| is at most half of y's cell: so it is at least |y - z| / 2 > E away. If |y| is subnormal in the storage type,
+ * cells are larger than y's exponent suggests, and |y - y'| is less than a unit of the smallest normal number, which is
+ * at most `least`: then y is never certain. 16-bit results are rounded to f32 first, which changes them by at most
+ * 2^-24 |y|: 2^-22 |y| is subtracted from |y - y'| for that.
  *
- * E. |t| is at most h = max |x - p| rstd + |c|, where max (x - p)^2 is bounded by sums of some
- * squares, so that |y| <= h max |gamma| + max |beta| and
+ * E. |t| is at most h = max |x - p| rstd + |c|, where max (x - p)^2 is bounded by sums of some squares, so that |y| <=
+ * h max |gamma| + max |beta| and
  *     E = r (h max |gamma| + 2 max |beta|) + max |gamma| a + underflow
  * The factor 1 + 2^-5 covers the roundings of h, y and E.
  *
- * Vectors that are not certain, fewer than one in 1000 in normal rows, are computed again with the errors of
- * their own elements: y is certain if both ends of the interval are the same storage number. The rest,
- * some elements in 10^6, goes to exact/exact.c one by one. So do all elements if gamma or beta has a NaN or an
- * infinity. */
+ * Vectors that are not certain, fewer than one in 1000 in normal rows, are computed again with the errors of their own
+ * elements: y is certain if both ends of the interval are the same storage number. The rest, some elements in 10^6,
+ * goes to exact/exact.c one by one. So do all elements if gamma or beta has a NaN or an infinity. */
 #ifndef LN_APPLY_H
 #define LN_APPLY_H
 
@@ -79,22 +77,21 @@ LN_INLINE vec nearest_of(vec nearest, vec y)
  *
  *     t = (x - m) r + c     y = t gamma + beta     |y - exact| + a rounding < e = E |y| + e_j
  *
- * u = 2^-24; h and s are the mean and rstd of the estimate in double (statistics/exact.h), whose errors are
- * `relative` <= 2^-37 and `absolute`. m = fl(h) and r = fl(s); c = fl(C), C = (m - h) s + quotient,
- * computed in double. x and beta are f32 numbers, and so is gamma, except that 1 + gamma has one
- * rounding. Six roundings, to first order:
+ * u = 2^-24; h and s are the mean and rstd of the estimate in double (statistics/exact.h), whose errors are `relative`
+ * <= 2^-37 and `absolute`. m = fl(h) and r = fl(s); c = fl(C), C = (m - h) s + quotient, computed in double. x and beta
+ * are f32 numbers, and so is gamma, except that 1 + gamma has one rounding. Six roundings, to first order:
  *     (x - m) r    of x - m and of r:      2 u (|xhat| + |C|)
  *     t            c's, and its own:       u |C| + u |xhat|
  *     y            of gamma, and its own:  u |gamma xhat| + u |y|
  *     the ends     y - e and y + e:        u (|y| + e)
  * With |gamma xhat| <= |y| + |beta| and a = 3 u |C| + absolute these are less than
  *     6 u |y| + 4 u |beta| + |gamma| a;     E = 6.25 u,  e_j = 4.25 u |beta_j| + 2^-29 |gamma_j| + 2^-100
- * includes the second order, `relative` and the roundings of e. A row is computed in f32 if (is_single)
- * |h| s <= 2^6 and quotient <= 2^-8, so that |C| <= 2^-7.9, and absolute <= 2^-31: a < 2^-29.5.
+ * includes the second order, `relative` and the roundings of e. A row is computed in f32 if (is_single) |h| s <= 2^6
+ * and quotient <= 2^-8, so that |C| <= 2^-7.9, and absolute <= 2^-31: a < 2^-29.5.
  *
- * Nothing overflows: 2^-60 <= s <= 2^60, |gamma| <= 2^40, |beta| <= 2^60, |xhat| <= 2^30 (N < 2^60).
- * Subnormal results have errors of at most 2^-150 and 2^-150 |gamma|, which 2^-100 covers. It also
- * gives the two ends different signs, and so different bits, if y is 0 or subnormal in bf16. */
+ * Nothing overflows: 2^-60 <= s <= 2^60, |gamma| <= 2^40, |beta| <= 2^60, |xhat| <= 2^30 (N < 2^60). Subnormal results
+ * have errors of at most 2^-150 and 2^-150 |gamma|, which 2^-100 covers. It also gives the two ends different signs,
+ * and so different bits, if y is 0 or subnormal in bf16. */
 
 /* The numbers from which y of a row is computed. */
 typedef struct terms_of_row {

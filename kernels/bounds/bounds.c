@@ -1,5 +1,5 @@
-/* The proofs of all error bounds: of mean and variance by each statistics, then of rstd, xhat by each apply, the affine
- * form and storing. */
+/* The proofs of all error bounds: for mean and variance by each statistics, then for rstd, xhat by each apply, the
+ * affine form and storing. */
 #include "bounds/bounds.h"
 
 const number_type ln_numbers[] = {
@@ -11,7 +11,7 @@ const number_type ln_numbers[] = {
 
 /* ---- Mean and variance: statistics/<name>.h ---- */
 
-/* Without SWEEP_CHAIN, no term of a sum goes through more roundings, that of its product included:
+/* Returns the largest number of roundings of a term of a sum without SWEEP_CHAIN, including that of its product:
  * at most LN_CHUNK in its chunk (the first is added to zero, exactly), log2(BLOCK) over accumulators
  * and lanes, and one for each chunk but the first (which is added to zero as well). */
 static double sweep_depth(const bounded_row *row)
@@ -22,8 +22,8 @@ static double sweep_depth(const bounded_row *row)
     return chunk + ceil(blocks / chunk) - 1 + bound_levels(row);
 }
 
-/* Also of a schedule that takes a short row in two steps of half as many accumulators: the sums that
- * they make are the same. */
+/* This also holds for a schedule that processes a short row in two steps with half as many accumulators, since their
+ * sums are the same. */
 static row_sums sums_of_sweep(const bounded_row *row)
 {
     row_sums sums = sums_of_blocks(row);
@@ -36,13 +36,13 @@ static row_sums sums_of_sweep(const bounded_row *row)
     return sums;
 }
 
-/* Whether 16-bit elements go to sums of f64 by chains (SWEEP_CHAIN of one_sweep.h). */
+/* Returns whether 16-bit elements are added to f64 sums by chains (SWEEP_CHAIN of one_sweep.h). */
 static bool has_chains(const bounded_row *row)
 {
     return is_wide(row) && row->storage->unit > UNIT_f32;
 }
 
-/* Whether one instruction adds two products to a lane, and how far they are off where subnormals are flushed. */
+/* Return whether one instruction adds two products to a lane, and the largest error of the subnormals it flushes. */
 static bool has_dots(const bounded_row *row)
 {
     return row->lanes == DOT_LANES;
@@ -53,10 +53,10 @@ static double chain_flushed(const bounded_row *row)
     return has_dots(row) ? 0x1p-124 : 0;
 }
 
-/* How far a sum by chains is off, beside that of its terms' sizes. A term of an item's sum goes through
- * P C - 1 roundings in turn, P = 1 or 2 products an instruction, C = `chain` blocks: of the first P one is an addition to zero,
- * in whichever order a lane takes two products. Then log2(unroll), and log2(lanes / 8) where lanes are more
- * than eight; then, in accumulators, those of the chains and over the lanes. */
+/* Returns the error of a sum by chains relative to the sum of its terms' sizes. A term of an item's sum has
+ * P C - 1 roundings, with P = 1 or 2 products in one instruction and C = `chain` blocks: one of the first P is an
+ * addition to zero, in any order of the two products. Then it has log2(unroll), and log2(lanes / 8) if there are more
+ * than eight lanes; then, in accumulators, those of the chains and over the lanes. */
 static double sweep_chain_share(const bounded_row *row, double chain)
 {
     double chains = ceil(ceil(row->n / block_of(row)) / chain);
@@ -67,17 +67,16 @@ static double sweep_chain_share(const bounded_row *row, double chain)
 
 /* Bound. D = bound_depth(N), A = sum|x| / N, V the exact biased variance, mu the exact mean.
  *   S = fl(sum x):    S = N (mu + s), |s| <= gamma(D) A.
- *   mean = fl(S / N): N itself may round, then the quotient: |mean - mu| <= delta
+ *   mean = fl(S / N): N may be rounded, and then the quotient: |mean - mu| <= delta
  *                     = |s| + gamma(2) (|mu| + |s|) + tiny.
  *   Q = fl(sum x^2):  |Q / N - (V + mu^2)| <= gamma(D) (V + mu^2) + 2 tiny, the product's rounding
  *                     being one of the D; each of N products may be subnormal.
  *   P = fl(S * mean): |P / N - mu^2| <= |mu| (s + delta) + s delta + u (|mu| + s)(|mu| + delta) +
  *                     tiny.
- *   m2 = fl(Q - P):   |m2 / N - V| <= E + u (V + E), E the sum of the two.
- * The product is rounded before it is subtracted, also where the ISA could fuse: so a row of one
- * element has m2 = fl(x^2) - fl(x^2) = 0 exactly, and is NaN under ddof 1.
- * S and Q may be sums whose roundings cancel (bounds.h).
- * No claim where N A or N (V + mu^2) come near the largest number. */
+ *   m2 = fl(Q - P):   |m2 / N - V| <= E + u (V + E), where E is the sum of the two.
+ * The product is rounded before it is subtracted, even if the ISA could fuse: so a row of one element has m2 = fl(x^2)
+ * - fl(x^2) = 0 exactly, and is NaN under ddof 1. S and Q may be sums whose roundings cancel (bounds.h). There is no
+ * bound if N A or N (V + mu^2) is near the largest number. */
 moments_bound ln_moments_naive(const bounded_row *row)
 {
     double n = row->n;
@@ -91,23 +90,23 @@ moments_bound ln_moments_naive(const bounded_row *row)
                    mu * (s + delta) + s * delta + row->sum->unit * (mu + s) * (mu + delta) +
                    row->sum->tiny;
     error += row->sum->unit * (row->var + error);
-    /* Written so that a NaN or infinity fails it too. */
+    /* Also true for a NaN or an infinity. */
     if (!(2 * n * row->mean_abs < row->sum->max && 2 * n * (square + error) < row->sum->max))
         return bound_none;
     return bound_around(row->var, error, delta, 0);
 }
 
-/* Bound. D = the roundings that a term of a sum goes through, that of its product included; A =
+/* Bound. D = the number of roundings of a term of a sum, including that of its product; A =
  * sum|x| / N, V the exact biased variance.
- *   mean: |mean - mu| <= delta = gamma(D + 2) A + tiny: the sum, N where it is not exact, the
+ *   mean: |mean - mu| <= delta = gamma(D + 2) A + tiny, for the sum, N if it is not exact, and the
  *         quotient.
  *   With the computed mean, sum (x - mean)^2 = N (V + (mean - mu)^2) in exact arithmetic, since
  *   sum (x - mu) = 0. Each computed term is the square of a rounded difference, then D roundings
- *   (the product's among them): a factor within 1 +- gamma(D + 2); and it may be subnormal. So
+ *   (including the product's): a factor within 1 +- gamma(D + 2); and it may be subnormal. So
  *         V (1 - gamma(D + 2)) - 2 tiny <= m2 / N <= (V + delta^2)(1 + gamma(D + 2)) + 2 tiny,
- *   and m2 >= 0, being a sum of squares.
- * Both sums may be ones whose roundings cancel (bounds.h), with M <= max_dev + delta, R^2 >= V.
- * No claim where N A, a difference or N (V + delta^2) come near the largest number. */
+ *   and m2 >= 0, since it is a sum of squares.
+ * Both may be sums whose roundings cancel (bounds.h), with M <= max_dev + delta, R^2 >= V.
+ * There is no bound if N A, a difference or N (V + delta^2) is near the largest number. */
 static moments_bound two_pass_bound(const bounded_row *row, const row_sums *sums)
 {
     double n = row->n, rms = sqrt(row->var + row->mean * row->mean);
@@ -128,10 +127,10 @@ moments_bound ln_moments_two_pass(const bounded_row *row)
     return two_pass_bound(row, &sums);
 }
 
-/* No term goes through more than cascade_depth(N) roundings, that of its product included: at most
+/* Returns the largest number of roundings of a term in a cascade, including that of its product: at most
  * LN_CHUNK in its chunk (the first is added to zero, exactly), log2(BLOCK) over accumulators and
- * lanes, and for C > 1 chunks, floor(log2(C)) + 1: a term at level l has l of those behind it, and
- * before it are at most the levels above l, and one more. */
+ * lanes, and for C > 1 chunks, floor(log2(C)) + 1: a term at level l has had l of these, and at most one for each
+ * level above l and one more will follow. */
 static double cascade_depth(const bounded_row *row)
 {
     double steps = ceil(row->n / block_of(row)), chunks = ceil(steps / row->chunk);
@@ -145,18 +144,17 @@ moments_bound ln_moments_pairwise(const bounded_row *row)
 }
 
 /* Bound. D = bound_depth(N), A = sum|x| / N, V the exact biased variance.
- *  - A term goes through at most D additions, so the errors e, each u times its partial sum at
- *    most, come to gamma(D) sum|x| in all, and the exact sum is s + sum e. Each e then goes through
- *    at most ceil(N / BLOCK) + 2 log2(BLOCK) <= 2 D additions: low is off by H sum|x|,
- *    H = gamma(2 D) gamma(D), and sum = fl(s + low) by u |sum| more (Ogita, Rump, Oishi, "Accurate
+ *  - A term has at most D additions, so the errors e, each at most u times its partial sum,
+ *    are together at most gamma(D) sum|x|, and the exact sum is s + sum e. Each e then has
+ *    at most ceil(N / BLOCK) + 2 log2(BLOCK) <= 2 D additions: the error of low is at most H sum|x|,
+ *    H = gamma(2 D) gamma(D), and sum = fl(s + low) adds u |sum| (Ogita, Rump, Oishi, "Accurate
  *    Sum and Dot Product", SIAM J. Sci. Comput. 26, 2005).
- *  - mean: N where it is not exact, the quotient: delta = gamma(3) |mu| + (1 + gamma(3)) H A +
+ *  - mean, with the roundings of N if it is not exact and of the quotient: delta = gamma(3) |mu| + (1 + gamma(3)) H A +
  *    tiny.
  *  - A term of m2 is the product of a rounded difference with itself: a factor 1 + g, |g| <=
  *    gamma(3); and it may be subnormal. As in two_sweeps.h, with G = gamma(5) + (1 + gamma(5)) H,
- *    V (1 - G) - 2 tiny <= m2 / N <= (V + delta^2)(1 + G) + 2 tiny, and 0 is set for what may come
- *    out below it.
- * No claim where N A, a difference or N (V + delta^2) come near the largest number. */
+ *    V (1 - G) - 2 tiny <= m2 / N <= (V + delta^2)(1 + G) + 2 tiny, and a negative m2 is set to 0.
+ * There is no bound if N A, a difference or N (V + delta^2) is near the largest number. */
 moments_bound ln_moments_compensated(const bounded_row *row)
 {
     double n = row->n, depth = bound_depth(row);
@@ -172,14 +170,14 @@ moments_bound ln_moments_compensated(const bounded_row *row)
     return bound_between(row, lo, hi, delta, 0);
 }
 
-/* Bound. V, mu exact; X = max|x|; S = sqrt(sum x^2 / N) = sqrt(V + mu^2). n elements at most go to
- * an accumulator, L levels merge. Errors of means are bounded in the mean square, each element
- * counted with the error of the mean of its group: that is what m2 feels.
+/* Bound. V, mu exact; X = max|x|; S = sqrt(sum x^2 / N) = sqrt(V + mu^2). At most n elements are added to each
+ * accumulator, and L levels merge. Errors of means are bounded in the mean square, counting each element with the error
+ * of the mean of its group, since m2 depends on these.
  *  1. One accumulator, exact running mean mu_k, a_k = x_k - mu_{k-1}, e_k = |mean_k - mu_k|. Three
  *     roundings (difference, 1/k, product) and that of the sum give, since
  *     mu_k = mu_{k-1} + a_k / k, and since the first step is exact (e_1 = 0),
  *         k e_k <= (k-1)(1 + u) e_{k-1} + gamma(4) (|a_k| + e_{k-1}) + k u |mu_k| + k tiny,
- *     where gamma(4) for gamma(3) pays for u times their errors. So k e_k <= g sum_{2<=j<=k}
+ *     where gamma(4) instead of gamma(3) covers u times their errors. So k e_k <= g sum_{2<=j<=k}
  *     (gamma(4) |a_j| + j u |mu_j| + j tiny) with g = exp(n u + gamma(4) (1 + log n)).
  *  2. Q, the accumulator's exact m2, is sum a_k b_k with b_k = x_k - mu_k = a_k (k-1)/k, so that
  *     sum_{k>=2} a_k^2 <= 2 Q, sum b_k^2 <= Q. Hardy's inequality,
@@ -188,8 +186,8 @@ moments_bound ln_moments_compensated(const bounded_row *row)
  *         sum e_k^2 <= N e^2,    e = g (2 sqrt(2) gamma(4) sqrt(V) + u P + tiny (n + 1)/2),
  *         P = min(n S, X (n + 1)/2),
  *     and the sum over accumulators of n e_n^2 is <= N e^2 too.
- *  3. The products, but for their roundings, are (a_k +- e_{k-1})(b_k +- e_k): their sum over all
- *     accumulators is off the exact Q_w by (1 + sqrt 2) sqrt(Q_w N) e + N e^2 at most
+ *  3. The products, without their roundings, are (a_k +- e_{k-1})(b_k +- e_k): their sum over all
+ *     accumulators differs from the exact Q_w by at most (1 + sqrt 2) sqrt(Q_w N) e + N e^2
  *     (Cauchy-Schwarz).
  *  4. A merge, D = mean_b - mean_a exactly, w = nb / n <= 1/2 (lower accumulators hold as many
  *     elements or one more), W = na nb / n, group errors e_a, e_b:
@@ -200,17 +198,16 @@ moments_bound ln_moments_compensated(const bounded_row *row)
  *     and so after all levels, as sum sqrt(B_l) <= sqrt(L N V),
  *         E = (1 + gamma(5))^L (e + gamma(4) sqrt(L V) + L (u S + tiny)),
  *     which is also the error of the row's mean.
- *  5. It adds W (D +- (e_a + e_b))^2 to m2. As W (e_a + e_b)^2 <= na e_a^2 + nb e_b^2, a level is
- *     off by 2 sqrt(B_l N) E + N E^2, all levels by 2 sqrt(L B N) E + L N E^2, B = sum B_l. As
+ *  5. It adds W (D +- (e_a + e_b))^2 to m2. As W (e_a + e_b)^2 <= na e_a^2 + nb e_b^2, the error of a level is
+ *     at most 2 sqrt(B_l N) E + N E^2, and that of all levels 2 sqrt(L B N) E + L N E^2, B = sum B_l. As
  *     Q_w + B = N V, 3 and 5 together are (Cauchy-Schwarz) at most
  *         F = N E sqrt(V) sqrt((1 + sqrt 2)^2 + 4 L) + (1 + L) N E^2.
- *  6. Roundings of m2: a product has 3 and goes through at most n additions and two a level; a
- *     merge's term has 7 at most and two a level. All terms' absolute values sum to at most
+ *  6. Roundings of m2: a product has 3, then at most n additions and two for each level; a
+ *     merge's term has at most 7 and two for each level. All terms' absolute values sum to at most
  *     N V + F, so
  *         |m2 / N - V| <= F/N + gamma(n + 2 L + 7) (V + F/N) + 4 tiny.
- * A constant row is exact: every difference is 0, or is x - 0 with the weights 1 or 0. No claim
- * where counts are not exact (N > 2^24), and where a difference or N V + F come near the largest
- * number. */
+ * A constant row is exact: every difference is 0, or is x - 0 with the weights 1 or 0. There is no bound if counts are
+ * not exact (N > 2^24), or if a difference or N V + F is near the largest number. */
 
 /* steps: n = ceil(N / BLOCK), levels: L = log2(BLOCK) of the proof. */
 moments_bound ln_moments_welford(const bounded_row *row)
@@ -238,22 +235,22 @@ moments_bound ln_moments_welford(const bounded_row *row)
     return bound_around(row->var, error, mean, 0);
 }
 
-/* Bound. D = sweep_depth(N), V the exact biased variance, a = mu - p for the pivot as it is.
+/* Bound. D = sweep_depth(N), V the exact biased variance, a = mu - p for the computed pivot.
  *  1. One sweep, given a bound on |a|: bound_sweep() of bounds.h. The errors of d (delta) and of m2
- *     (call it F) grow with |a|.
- *  2. How far off the first pivot is. The mean of a subset of b = P of the N elements is within
- *     min(max_dev, sqrt(V (N - b) / b)) of mu (Cauchy-Schwarz), whichever they are: medians of
- *     three are elements too, and of different columns. So with the roundings of the pivot,
+ *     (called F) grow with |a|.
+ *  2. The distance of the first pivot. The mean of any b = P of the N elements is within
+ *     min(max_dev, sqrt(V (N - b) / b)) of mu (Cauchy-Schwarz). This includes medians of
+ *     three, which are elements of different columns. So with the roundings of the pivot,
  *     |a| <= a1 = that + gamma(log2(BLOCK) + 3) max_abs + tiny.
  *  3. If the check passed, fl(d^2) <= fl(4 fl(m2 fl(1/N))), hence with |a| <= |d| + delta
  *         |a| <= g(|a|) = sqrt(4 (V + F(a)) (1 + gamma(8)) + 2^10 tiny) + delta(a).
- *     g(a) / a falls as a grows (F is at most quadratic in a, delta at most linear), so g(b) < b
- *     rules out every a >= b: any such b bounds |a|. Put in again, g(b) is a bound too.
+ *     g(a) / a decreases as a grows (F is at most quadratic in a, delta at most linear), so g(b) < b
+ *     excludes every a >= b: any such b bounds |a|. Inserted again, g(b) is a bound too.
  *  4. If it did not pass, the second pivot is fl(p + d): |a| <= delta(a1) + u (|mu| + delta(a1)).
- *  The claim is that of the largest |a| that 3 (or 2, where that is less) and 4 leave.
- * No claim where N (V + a^2) or N max_abs come near the largest number. */
+ *  The bound is that for the largest |a| that 3 (or 2, if that is smaller) and 4 allow.
+ * There is no bound if N (V + a^2) or N max_abs is near the largest number. */
 
-/* Step 3: the largest |mu - pivot| that passes the check, infinite where every one might. */
+/* Step 3: returns the largest |mu - pivot| that passes the check, infinite if every one might. */
 static double passed_bound(const bounded_row *row, const row_sums *sums, double var)
 {
     double b = 2.5 * sqrt(var) + 64 * sqrt(row->sum->tiny), best = INFINITY;
@@ -295,28 +292,28 @@ moments_bound ln_moments_shifted(const bounded_row *row)
 }
 
 /* Bound. V the exact biased variance, mu the exact mean, u = REAL_UNIT, k = retry_most().
- *  1. The first sweep is bound_sweep() of bounds.h with pivot 0, hence a = |mu|, but for two things
- *     where items are f32. A lane may take two products an instruction, each rounded: the depth is
- *     2 (sweep_depth(N) - log2(BLOCK)) + log2(BLOCK) at most. And what is below 2^-126 may be
- *     flushed, x, a product, or a sum: of no element more than 4 times, so that d is off by f =
- *     2^-124 more, m2 / N by f + 2 |mu| f + f^2 more, and what that rounds (1 + u).
- *  2. If the check passed, |d| <= sqrt(k m2 / N) (1 + gamma(8)), as in step 3 of shifted.h: with
- *     |mu| <= |d| + delta(|mu|) and m2 / N <= V + F(|mu|) that rules out every row whose |mu| is
- *     more than g(|mu|), see there. Those have been swept again.
+ *  1. The first sweep is bound_sweep() of bounds.h with pivot 0, hence a = |mu|, with two exceptions
+ *     for f32 items. A lane may add two products in one instruction, each rounded: the depth is at most
+ *     2 (sweep_depth(N) - log2(BLOCK)) + log2(BLOCK). And numbers below 2^-126 (x, a product or a sum) may be
+ *     flushed, at most 4 times for each element: this adds f = 2^-124 to the error of d,
+ *     and f + 2 |mu| f + f^2 to that of m2 / N, times its rounding (1 + u).
+ *  2. If the check passed, |d| <= sqrt(k m2 / N) (1 + gamma(8)), as in step 3 of ln_moments_shifted(): with
+ *     |mu| <= |d| + delta(|mu|) and m2 / N <= V + F(|mu|) this excludes every row whose |mu| is
+ *     more than g(|mu|) there. Such rows were swept again.
  *  3. If not, the pivot is d: |mu - d| <= delta(|mu|), and the second sweep is without products of
  *     pairs: bound_sweep() holds for it.
- *     Where items are long it is p, the f32 nearest to d. No f32 lies nearer to d, no element either:
- *     |x - mu| >= |p - d| - delta for all of them, so that sqrt(V) is no less, and |mu - p| <=
- *     sqrt(V) + 2 delta. Of a constant row (one of zeros, or one that 2 says was swept again) p is
- *     the element, if delta < 2^-26 |mu|, a quarter of the least gap beside it: then all x - p are
- *     0, and all that is found is exact.
- *  4. Chains: by sweep_chain_share() = e, sums are off by e R N and e R^2 N: bound_of_sums(). A square is
- *     exact, or, below 2^-126, off by half of the smallest number, or with two products an instruction
- *     flushed as in 1. If a sum of items overflows, so does that of their squares,
- *     which stays infinite: the row does not pass. Whether one passes is as in 2, with k = CHAIN_MOST;
- *     one that does not is 1 to 3, where the first sweep is sweep_long(), whose block is a vector.
- * The claim is the larger of 1, unless ruled out, and 3; and of 4, unless ruled out.
- * No claim where N (V + mu^2) or N max_abs come near the largest number. */
+ *     If items are long, the pivot is p, the f32 nearest to d. No element is nearer to d, since all are f32 numbers:
+ *     |x - mu| >= |p - d| - delta for all of them, so that sqrt(V) is at least that, and |mu - p| <=
+ *     sqrt(V) + 2 delta. For a constant row (one of zeros, or one that was swept again by 2) p is
+ *     the element if delta < 2^-26 |mu|, a quarter of the smallest gap next to it: then all x - p are
+ *     0, and all results are exact.
+ *  4. Chains: with e = sweep_chain_share(), the errors of sums are e R N and e R^2 N: bound_of_sums(). A square is
+ *     exact, or, below 2^-126, has an error of half of the smallest number, or with two products in one instruction
+ *     is flushed as in 1. If a sum of items overflows, so does that of their squares,
+ *     which stays infinite: the row does not pass. The condition for passing is that of 2, with k = CHAIN_MOST;
+ *     a row that does not pass is computed as in 1 to 3, with the first sweep by sweep_long(), whose block is a vector.
+ * The bound is the larger of 1, unless excluded, and 3; and of 4, unless excluded. There is no bound if N (V + mu^2) or
+ * N max_abs is near the largest number. */
 
 /* Step 1. */
 static moments_bound retry_first(const bounded_row *row, row_sums sums, double var, double mu)
@@ -334,7 +331,7 @@ static moments_bound retry_first(const bounded_row *row, row_sums sums, double v
     return sweep;
 }
 
-/* Step 3: |mu - pivot|. */
+/* Step 3: returns the largest |mu - pivot|. */
 static double retry_again(const bounded_row *row, const moments_bound *first, double var, double mu)
 {
     double off = has_long_sums(row) ? sqrt(var) + 2 * first->mean
@@ -342,7 +339,7 @@ static double retry_again(const bounded_row *row, const moments_bound *first, do
     return off * bound_slack;
 }
 
-/* What passes has no larger |mu|: step 2. */
+/* Step 2: returns the largest |mu| of a row that passes. */
 static double retry_passes(const bounded_row *row, const moments_bound *found, double most)
 {
     return (sqrt(most * found->var_hi) * (1 + bound_gamma(row, 8)) + found->mean) * bound_slack;
@@ -369,7 +366,7 @@ static moments_bound retry_chained(const bounded_row *row, double var, double mu
 static moments_bound retry_bound(const bounded_row *row)
 {
     double n = row->n, mu = fabs(row->mean), var = row->var;
-    /* Products of pairs are added up in another order, and so are chains: no probable bound. */
+    /* Products of pairs and chains are added in another order, so that there is no probable bound. */
     row_sums sums = sums_of_sweep(row);
     if (row->storage->unit > UNIT_f32)
         sums.lambda = 0;
@@ -403,12 +400,11 @@ moments_bound ln_moments_retry(const bounded_row *row)
     return claim;
 }
 
-/* Bound, at scale 1. p being an element, |mu - p| <= max_dev; so bound_sweep() with bound_depth(N)
- * gives the error of p + d, and rounding that to mean adds u (|mu| + that): together, |mu - mean|
- * <= a. The second sweep is bound_sweep() with cascade_depth(N) and this a.
- * At another scale the row is x * scale, each element within tiny of exact. That moves the mean by
- * tiny, the root of var by tiny, hence var by 2 sqrt(V) tiny + tiny^2; and a by 4 tiny, generously.
- * Taking mean and rest back to scale 1 is exact, or within tiny each. */
+/* Bound at scale 1. As p is an element, |mu - p| <= max_dev; so bound_sweep() with bound_depth(N) gives the error of p
+ * + d, and rounding that to mean adds u (|mu| + that): together, |mu - mean| <= a. The second sweep is bound_sweep()
+ * with cascade_depth(N) and this a. At another scale the row is x * scale, with an error of at most tiny in each
+ * element. This changes the mean by tiny, the root of var by tiny, hence var by 2 sqrt(V) tiny + tiny^2; and a by less
+ * than 4 tiny. Converting mean and rest back to scale 1 is exact, or within tiny each. */
 static moments_bound residual_bound(const bounded_row *row, double scale)
 {
     double tiny = scale == 1 ? 0 : row->sum->tiny, var = row->var * scale * scale;
@@ -423,7 +419,7 @@ static moments_bound residual_bound(const bounded_row *row, double scale)
     found.mean = (found.mean + tiny) / scale + 2 * tiny;
     found.rest = found.rest / scale + tiny;
     if (moved > 0)
-        moved = moved * bound_slack + 2 * DOUBLE_UNIT * found.var_hi; /* the sum rounds */
+        moved = moved * bound_slack + 2 * DOUBLE_UNIT * found.var_hi; /* rounding of the sum */
     found.var_lo = fmax(0, (found.var_lo - moved) / (scale * scale));
     found.var_hi = (found.var_hi + moved) / (scale * scale);
     found.scale = scale;
@@ -431,13 +427,13 @@ static moments_bound residual_bound(const bounded_row *row, double scale)
 }
 
 /* Bound: that of residuals.h at scale 1 (U) or at the row's scale (S).
- *  - An overflow anywhere ends in t^2 = inf, or a NaN, so that m2 is not below HIGHEST and the row
- *    is done again. Where it is below, nothing overflowed and U holds.
- *  - If N times U's interval of var lies within [LOWEST, HIGHEST) (or below HIGHEST, where eps
- *    hides the low end), the claim is U; if it lies outside, S. If an end lies between, either may
- *    be what is computed: the claim is the wider of both, at scale 1; that covers S's roundings of
- *    rstd at its scale, which are the same but for underflows below 2^-90 of the result.
- *  - "eps hides the low end": products lost are N tiny of m2, hence tiny of var, that U counts. */
+ *  - An overflow anywhere gives t^2 = inf, or a NaN, so that m2 is not below HIGHEST and the row
+ *    is computed again. If it is below, nothing overflowed and U holds.
+ *  - If N times U's interval of var is within [LOWEST, HIGHEST) (or below HIGHEST, if eps
+ *    hides the low end), the bound is U; if it is outside, S. If an end is in between, both
+ *    are possible: the bound is the wider one, at scale 1; that covers S's roundings of
+ *    rstd at its scale, which are the same except for underflows below 2^-90 of the result.
+ *  - "eps hides the low end": lost products change m2 by N tiny, hence var by tiny, which U includes. */
 moments_bound ln_moments_corrected(const bounded_row *row)
 {
     const ln_convention *wanted = row->convention;
@@ -462,9 +458,9 @@ moments_bound ln_moments_corrected(const bounded_row *row)
                            fmin(once.var_lo, again.var_lo), fmax(once.var_hi, again.var_hi), 1};
 }
 
-/* Bound. A term goes through at most D = ceil(N / 64) + 6 roundings. The mean is within
- * gamma(D + 2) A + tiny of mu, A = sum|x| / N; the second sweep is bound_sweep() with that. No claim
- * where N A or N (V + a^2) come near the largest number. */
+/* Bound. A term has at most D = ceil(N / 64) + 6 roundings. The mean is within
+ * gamma(D + 2) A + tiny of mu, A = sum|x| / N; the second sweep is bound_sweep() with that. There is no bound
+ * if N A or N (V + a^2) is near the largest number. */
 moments_bound ln_moments_reproducible(const bounded_row *row)
 {
     double n = row->n, steps = ceil(n / row->tile), levels = log2(row->tile);
@@ -479,12 +475,12 @@ moments_bound ln_moments_reproducible(const bounded_row *row)
 }
 
 /* Bound. V = sum(x^2) / N. Q = fl(sum x^2): |Q / N - V| <= gamma(D) V + 2 tiny, the product's rounding
- * being one of the D = sweep_depth(N); each of N products may be subnormal. Nothing is negative. No claim
- * where N V comes near the largest number.
+ * being one of the D = sweep_depth(N); each of N products may be subnormal. Nothing is negative. There is no bound
+ * if N V is near the largest number.
  *
- * Of chains this is the second sweep, whose block is one vector. The first is off by sweep_chain_share(N) V;
- * squares below 2^-126 by 4 tiny of f32, or flushed as in retry.h, step 1. A sum of items that overflows stays
- * infinite, and the row is swept again; so is one where Q / N cannot come to CHAINED_MIN. */
+ * With chains this is the second sweep, whose block is one vector. The error of the first is sweep_chain_share(N) V;
+ * squares below 2^-126 have errors of 4 tiny of f32, or are flushed as in step 1 of ln_moments_retry(). A sum of items
+ * that overflows stays infinite, and the row is swept again; so is a row whose Q / N is below CHAINED_MIN. */
 moments_bound ln_moments_rms(const bounded_row *row)
 {
     row_sums sums = sums_of_sweep(row);
@@ -506,7 +502,7 @@ moments_bound ln_moments_rms(const bounded_row *row)
     return bound_between(row, var - error, var + error, 0, 0);
 }
 
-/* Bound: that of rms.h, where a term goes through D = ceil(N / 64) + 6 additions and its product. */
+/* Bound: that of ln_moments_rms(), with D = ceil(N / 64) + 6 for the additions of a term and its product. */
 moments_bound ln_moments_rms_tiled(const bounded_row *row)
 {
     double n = row->n, steps = ceil(n / row->tile), var = row->var;
@@ -528,13 +524,13 @@ static bool is_rms(const bounded_row *row)
     return row->convention->operation == LN_OPERATION_RMSNORM;
 }
 
-/* What rounding to the storage type is off by: 0 where items are stored as they are. */
+/* Returns the relative error of rounding to the storage type: 0 if that is the type of items. */
 static double storing_unit(const bounded_row *row)
 {
     return row->storage->unit == row->item->unit ? 0 : row->storage->unit;
 }
 
-/* Whether xhat is two items (CENTRE_IN_TWO). */
+/* Returns whether xhat is two items (CENTRE_IN_TWO). */
 static bool is_in_two(const bounded_row *row)
 {
     const bool has_f32 = row->storage->unit == UNIT_f32;
@@ -542,7 +538,7 @@ static bool is_in_two(const bounded_row *row)
            (row->apply == BOUND_APPLY_split || row->apply == BOUND_APPLY_scaled);
 }
 
-/* The type in which rstd is computed, and that which holds it. */
+/* Return the type in which rstd is computed, and the type that holds it. */
 static const number_type *factor_of(const bounded_row *row)
 {
     const bool is_f64 = row->apply == BOUND_APPLY_split || row->apply == BOUND_APPLY_two_rstd;
@@ -556,18 +552,18 @@ static const number_type *rstd_of(const bounded_row *row)
     return is_checked ? factor_of(row) : row->item;
 }
 
-/* Whether RMSNorm's xhat is rounded to storage before the weight, where that changes it. */
+/* Returns whether RMSNorm's xhat is rounded to the storage type before the weight, and may change by that. */
 static bool rounds_xhat(const bounded_row *row)
 {
     return is_rms(row) && row->convention->cast && row->convention->weight != LN_RMS_WEIGHT_NONE &&
            (is_in_two(row) || storing_unit(row) > 0);
 }
 
-/* What becomes of xhat, deviations being within `deviation` = D of the exact d, where it is
- * fl(d' r' + q) and r' is rstd (relative error rho) rounded to an item:
+/* Returns the error of xhat = fl(d' r' + q), where deviations d' are within `deviation` = D of the exact d, and
+ * r' is rstd (relative error rho) rounded to an item:
  *     |xhat - (d r + q)|
- *         <= r (1 + rho) D + max|d| r rho         what comes in
- *          + u r (1 + rho)(max|d| + D) + tiny     one rounding, or the product's; and where eps is
+ *         <= r (1 + rho) D + max|d| r rho         the errors of d' and r'
+ *          + u r (1 + rho)(max|d| + D) + tiny     one rounding, or the product's; and if eps is
  *          + u eps + tiny                         on the quotient, eps and a sum
  *          + u (r (1 + rho)(max|d| + D)(1 + u) + eps (1 + u)) + tiny. */
 static double bound_product(const bounded_row *row, double deviation, double rho)
@@ -584,9 +580,8 @@ static double bound_product(const bounded_row *row, double deviation, double rho
     return 2 * (product + eps) < row->item->max ? error * bound_slack : INFINITY;
 }
 
-/* Bound. Statistics whose mean is in two parts are rounded to one here: m = fl(mean + rest), an
- * error of u |mean + rest| more (also where items are shorter than accumulators). Then fl(x - m) is
- * within (1 + u) |m - mu| + u |x - mu| of x - mu. */
+/* Bound. A mean in two parts is rounded to one number here: m = fl(mean + rest), which adds an error of u |mean + rest|
+ * (also if items are shorter than accumulators). Then fl(x - m) is within (1 + u) |m - mu| + u |x - mu| of x - mu. */
 static double direct_deviation(const bounded_row *row, const moments_bound *found)
 {
     double delta = found->mean;
@@ -604,15 +599,15 @@ static double direct_deviation(const bounded_row *row, const moments_bound *foun
  * the quotient), k = 1 where multiply_add rounds once, else 2.
  *     (x - mean) r' - rest r' + q   is within   r' delta + max|d| r_exact rho   of d r_exact + q.
  *     s = (x - mean)(1 + e)                        u S r'
- *     r' is rounded to an item where those are shorter     u S r' (1 + u)
- *     a: eps, the product and the difference round         u eps + 2 u (1 + u) A + 2 tiny
+ *     r' is rounded to an item if items are shorter        u S r' (1 + u)
+ *     a: roundings of eps, product and difference          u eps + 2 u (1 + u) A + 2 tiny
  *     fl(s r' + a)                                 k u (1 + u)(S r' (1 + 3 u) + A (1 + 4 u)) +
  *                                                  k tiny, and tiny for the product's rounding */
 static double folded_bound(const bounded_row *row, const moments_bound *found, double rho)
 {
     double u = row->item->unit, k = row->fuses ? 1 : 2, delta = found->mean, rest = found->rest;
     double eps = row->quotient;
-    if (is_wide(row)) { /* the mean is split anew: see two_mean.h */
+    if (is_wide(row)) { /* the mean is split again: see two_mean_deviation() */
         rest += u * (fabs(row->mean) + delta + rest) + row->item->tiny;
         delta += row->sum->unit * rest * (1 + row->sum->unit);
     }
@@ -626,12 +621,11 @@ static double folded_bound(const bounded_row *row, const moments_bound *found, d
     return error * bound_slack;
 }
 
-/* Bound. With s = x - mean in exact arithmetic, |s| <= |x - mu| + |rest| + delta, where delta is
- * the error of mean + rest: fl(s) = s (1 + e), and fl(fl(s) - rest) is within
+/* Bound. With s = x - mean in exact arithmetic, |s| <= |x - mu| + |rest| + delta, where delta is the error of mean +
+ * rest: fl(s) = s (1 + e), and fl(fl(s) - rest) is within
  *     (1 + u)(u |s| + delta) + u |x - mu|   of   x - mu.
- * Where items are shorter than accumulators, the mean is split anew: h = fl(mean) is within
- * u |mean| of it, and mean - h + rest, at most that and |rest|, is rounded in the accumulator's
- * type and then to an item. */
+ * If items are shorter than accumulators, the mean is split again: h = fl(mean) is within u |mean| of it, and mean - h
+ * + rest, at most that plus |rest|, is rounded in the accumulator's type and then to an item. */
 static double two_mean_deviation(const bounded_row *row, const moments_bound *found)
 {
     double delta = found->mean, rest = found->rest;
@@ -659,7 +653,7 @@ static double two_mean_deviation(const bounded_row *row, const moments_bound *fo
  *     fl(s l + a), with |s l| <= u (1 + 3 u) S r'    k u (1 + u) B + tiny,
  *                                                    B = 2 u S r' + A (1 + 2 u)
  *     fl(s r + that)                                 k u (1 + u)(S r' (1 + 4 u) + 2 B) + tiny.
- * (The 4 u and 2 B are generous.) */
+ * (The 4 u and 2 B are larger than necessary.) */
 static double two_rstd_bound(const bounded_row *row, const moments_bound *found, double rho)
 {
     double u = row->item->unit, k = row->fuses ? 1 : 2, delta = found->mean, rest = found->rest;
@@ -678,36 +672,35 @@ static double two_rstd_bound(const bounded_row *row, const moments_bound *found,
     return error * bound_slack;
 }
 
-/* Bound, u = ITEM_UNIT, u' = 2^-53, tiny = ITEM_TINY. r' = r_exact (1 + rho) is the rstd that was
- * computed, m = rest the mean (mean itself is 0), delta its error, q the eps on the quotient, D = max|d| r_exact, X =
- * max|xhat| <= D + q, A >= |a|, P >= max|x| r', e1 to e4 what is off.
- *  1. (x - m) r' + q is within delta r' + D rho of xhat. In double the product m r' and the
- *     difference round: a is 4 u' A off, A = (|mu| + delta) r' + q.
+/* Bound, u = ITEM_UNIT, u' = 2^-53, tiny = ITEM_TINY. r' = r_exact (1 + rho) is the rstd that was computed, m = rest
+ * the mean (mean itself is 0), delta its error, q the eps on the quotient, D = max|d| r_exact, X = max|xhat| <= D + q,
+ * A >= |a|, P >= max|x| r', e1 to e4 the errors of the steps.
+ *  1. (x - m) r' + q is within delta r' + D rho of xhat. The product m r' and the
+ *     difference are rounded in double: the error of a is 4 u' A, A = (|mu| + delta) r' + q.
  *  2. r + l = r' (1 + e), |e| <= u^2 + 2^-60 as r' >= 2^-90; b + c = a (1 + u^2) + tiny: (2 u^2) (P + A)
  *     + tiny.
- *  3. w = fl(x l + c), |l| <= u r', |c| <= u A: |w| <= W = u (1 + 2 u)(P + A) + 2 tiny. Off by u W + tiny.
- *  4. s = fl(x r + b). x r + b = xhat - (x l + c), but for 1 to 3, is at most X' = X + W + e1 + e2 + e3,
- *     and P <= X' + A. It rounds half a unit in its last place, h = u 2^floor(log2 X'), and tiny.
+ *  3. w = fl(x l + c), |l| <= u r', |c| <= u A: |w| <= W = u (1 + 2 u)(P + A) + 2 tiny, with an error of u W + tiny.
+ *  4. s = fl(x r + b). x r + b = xhat - (x l + c), apart from 1 to 3, is at most X' = X + W + e1 + e2 + e3,
+ *     and P <= X' + A. Its rounding is half a unit in its last place, h = u 2^floor(log2 X'), and tiny.
  *     So s + w = xhat + e, |e| <= h + E with E = the sum of 1 to 3, and tiny.
- *  5. The affine form, before it rounds for the last time. (Subnormal products, and y, are in ln_bound's
- *     2 of the smallest number.)
+ *  5. The affine form before its last rounding. (Subnormal products, and a subnormal y, are covered by twice the
+ *     smallest number in ln_bound.)
  *     none              s + w
  *     gamma             s g + fl(w g)                u W |g|
  *     gamma and beta    s g + fl(w g + beta)         u (|beta| + W |g|)
  *     gamma1            g = G + H (Knuth's two_sum), |H| <= u |G|, |G| <= |g| (1 + 2 u). s G + fl(t +
- *                       beta), t = fl(s H + fl(w G)): u W |G| for w H, which is left out, u W |G| for
+ *                       beta), t = fl(s H + fl(w G)): u W |G| for w H, which is omitted, u W |G| for
  *                       w G, u (1 + u)(u X' + W) |G| for t, and as much and u |beta| for the sum
- *     In all, |g| (h + E + 5 u W + 3 u^2 X') + u |beta|.
- *  6. The last rounding is at most half a unit in the last place, or u of |g| X + |beta| and of 5.
- * ln_bound has one factor for |gamma| X and |beta|: where beta is added, u X of h is in affine_rel, and
- * in xhat_abs what h is more, as where X' is past a power of two that X is not. X >= D - q.
- * u (|g| X + |beta|) being at most one unit in the last place of that, all is 1.5 row ULP and what
- * statistics are off (LN_TRAIT_ROUNDED_LAST), 2^-8 at most; but 2, and 2^-8, where |g| X + |beta| is
- * so little (2^-8 units) below a power of two that y may round to the second number beyond it.
- * In a row that is not strange nothing overflows but y, and w gamma + beta where |beta| is within 2^-12
- * of the largest number.
- * Without l and c (16-bit storage), a being that of r: in 1 a is 4 u' A off, as there; r is u off, which
- * x - m takes, b u A, and s rounds once, u X'. 1 + gamma rounds, and the last sum. */
+ *     Together, |g| (h + E + 5 u W + 3 u^2 X') + u |beta|.
+ *  6. The last rounding is at most half a unit in the last place, or u times |g| X + |beta| and the error in 5.
+ * ln_bound has one factor for |gamma| X and |beta|: if beta is added, u X of h is in affine_rel, and the rest of h is
+ * in xhat_abs, for example if there is a power of two between X and X'. X >= D - q. u (|g| X + |beta|) is at most one
+ * unit in the last place of that, so that the total is 1.5 row ULP plus the errors of statistics
+ * (LN_TRAIT_ROUNDED_LAST), at most 2^-8; but 2 plus 2^-8 if |g| X + |beta| is so little (2^-8 units) below a power of
+ * two that y may be rounded to the second number beyond it. In a row that is not strange only y may overflow, and w
+ * gamma + beta if |beta| is within 2^-12 of the largest number. Without l and c (16-bit storage), a is computed with r:
+ * its error in 1 is again 4 u' A; that of r is u, which applies to x - m, that of b is u A, and s is rounded once, u
+ * X'. 1 + gamma is rounded, and the last sum. */
 static ln_bound split_items_bound(const bounded_row *row, const moments_bound *found, double rho)
 {
     double u = row->item->unit, delta = found->mean, r = row->rstd * (1 + rho);
@@ -730,9 +723,9 @@ static ln_bound split_items_bound(const bounded_row *row, const moments_bound *f
     return (ln_bound){error * (1 + 4 * u), has_beta ? u * (2 + 4 * u) : u};
 }
 
-/* Bound of a strange row, with r', delta and D as above, all in double but the last. x - mean, the
- * next difference, the product and sum: 4 u' (S r' + q) with S = max_dev + |rest| + delta; the
- * affine form 3 u' of what stands behind it; y is rounded to an item. */
+/* Bound of a strange row, with r', delta and D as above; all steps but the last are in double. x - mean, the
+ * next difference, the product and the sum: 4 u' (S r' + q) with S = max_dev + |rest| + delta; the
+ * affine form: 3 u' of its value; y is rounded to an item. */
 static ln_bound split_double_bound(const bounded_row *row, const moments_bound *found, double rho)
 {
     double r = row->rstd * (1 + rho), s = row->max_dev + 2 * found->rest + found->mean;
@@ -742,7 +735,7 @@ static ln_bound split_double_bound(const bounded_row *row, const moments_bound *
     return (ln_bound){error * (1 + 2 * row->item->unit), row->item->unit + affine};
 }
 
-/* Storage that is shorter than items rounds y once more: convention.h. */
+/* Adds the rounding of y to a storage type that is shorter than items (convention_bound()). */
 static ln_bound split_stored(const bounded_row *row, ln_bound y)
 {
     double stored = storing_unit(row);
@@ -754,7 +747,7 @@ static ln_bound split_stored(const bounded_row *row, ln_bound y)
                       y.affine_rel * (1 + stored) + stored};
 }
 
-/* Near a limit either may be computed: the claim is the wider one. */
+/* Near a limit a row may be strange or not: the bound is the wider one. */
 static ln_bound split_bound(const bounded_row *row, const moments_bound *found, double rho)
 {
     double near = 1 + 0x1p-4, mean = fabs(row->mean), r = row->rstd, n = row->n;
@@ -774,31 +767,31 @@ static ln_bound split_bound(const bounded_row *row, const moments_bound *found, 
 
 /* Bound, u = 2^-53, N elements in B accumulators of n = ceil(N / B) terms, D = max|x - mu|, a = |mu -
  * m| for the first mean m, A = a / D.
- *  1. p being an element, |x - p| <= 2 D: with the depth of one turn, as bound_sweep(),
- *     A <= 2 gamma(n + log2(B) + 4) + u |mu| / D (1 + u) + the like of the former.
- *  2. A sum of terms t in pairs. What it rounds is kept exactly: n + B partial sums, each off by u of
- *     at most sum|t|, and what t itself, or a product, is given beside it, at most 4 u of that. These
- *     rests are added up by at most k = n + 2 B + 8 roundings:
+ *  1. As p is an element, |x - p| <= 2 D: with the depth of one turn, as in bound_sweep(),
+ *     A <= 2 gamma(n + log2(B) + 4) + u |mu| / D (1 + u) + terms like the first.
+ *  2. A sum of terms t in pairs. Its roundings are kept exactly: n + B partial sums, each with an error of u times
+ *     at most sum|t|, and the errors of t itself or of a product, at most 4 u of that. These
+ *     rests are added with at most k = n + 2 B + 8 roundings:
  *         |S' - S| <= E sum|t|,  E = gamma(k) u (n + B + 8) + 8 u^2.
- *  3. mean: sum|t| <= N D (1 + A), and S / N rounds 5 u^2 of at most D (A + E (1 + A)): all parts are
+ *  3. mean: sum|t| <= N D (1 + A), and S / N has roundings of 5 u^2 times at most D (A + E (1 + A)): all parts are
  *     kept, so that |mean - mu| <= D f, f = E (1 + A) + 5 u^2 (A + E (1 + A)).
  *  4. m2: Q' and S'^2 / N are pairs. sum t^2 = N (V + a^2), V >= D^2 / N the variance: relative to N V
- *     Q' is off by (E + 32 u^2)(1 + N A^2), and S^2 / N by 2 N A (1 + A) E + N (E (1 + A))^2, and what
- *     it rounds, in the first term. Their sum h <= 1/4 is rstd's relative error, with room for that
- *     half of it does not need, and 64 u^2 more for quotient, root and reciprocal in pairs: eps only
- *     makes it less. (A row that is `far` neglects 2^-250.)
- *  5. (d + e): x - m, first part, is exact in two; less the second part rounds where the first did:
- *     then x - m is more than half of m, and that is 3 u^2 |x - m|; less the third, u^2 D (1 + A). The
- *     product keeps what d rstd rounds, and rounds 8 u^2 of itself. With M = max|xhat|, eps on the
- *     quotient in it (which is added in a pair, too),
+ *     the error of Q' is (E + 32 u^2)(1 + N A^2), and that of S^2 / N is 2 N A (1 + A) E + N (E (1 + A))^2; its
+ *     roundings are in the first term. Their sum h <= 1/4 bounds the relative error of rstd, which is half of it plus
+ *     the second order, and 64 u^2 more cover quotient, root and reciprocal in pairs; eps only
+ *     reduces it. (A row that is `far` neglects 2^-250.)
+ *  5. (d + e): x minus the first part of m is exact in two numbers. Subtracting the second part rounds only if the
+ *     first difference did: then x - m is more than half of m, and this is 3 u^2 |x - m|. Subtracting the third costs
+ *     u^2 D (1 + A). The product keeps the rounding of d rstd, and has an error of 8 u^2 of itself. With M = max|xhat|,
+ *     including an eps on the quotient (which is also added in a pair),
  *         |p + l - xhat| <= X = M (h + f + 64 u^2 (1 + A)) + tiny.
- *  6. y = p + l rounds once. p gamma + (l gamma) too, but for u^2. p gamma + (l gamma + beta): |beta|
- *     and what is less than 3 u of |gamma| M rounds, then the whole. gamma1 is 1 + gamma in two parts,
- *     the second of which is treated as l is. Rows that are `far` round gamma xhat, and the sum.
- *  Nothing overflows but what is infinite: a row is at a scale where x - m or squares do not.
- * All of it is relative to |gamma| M + |beta|, and stands in affine_rel. Two roundings of at most half
- * a unit in the last place of that are one row ULP, but for a few u^2; affine_rel has to say 2 u,
- * which may come to two. */
+ *  6. y = p + l is rounded once. So is p gamma + (l gamma), apart from u^2. In p gamma + (l gamma + beta) the sum in
+ *     parentheses, |beta| plus less than 3 u |gamma| M, is rounded, and then the whole. gamma1 is 1 + gamma in two
+ *     parts, the second of which is treated like l. Rows that are `far` round gamma xhat, and the sum.
+ *  Only infinite results overflow: a row has a scale at which x - m and squares do not.
+ * All errors are relative to |gamma| M + |beta|, and are in affine_rel. Two roundings of at most half
+ * a unit in the last place of that are one row ULP, apart from a few u^2; affine_rel can only express them as 2 u,
+ * which may be two row ULP. */
 static ln_bound in_pairs_bound(const bounded_row *row)
 {
     ln_affine affine = row->convention->affine;
@@ -807,7 +800,7 @@ static ln_bound in_pairs_bound(const bounded_row *row)
     if (isnan(row->rstd)) /* equal elements, whose 0 is divided by 0 */
         return (ln_bound){dev == 0 ? 0 : INFINITY, 0};
     if (dev < 0x1p-960 && row->max_abs < 0x1p-900) {
-        doubt = 2; /* dev may be twice what it stands for, and mu 0 */
+        doubt = 2; /* dev may be twice its exact value, and mu 0 */
         mu += 0x1p-1074;
     }
     if (dev > 0)
@@ -825,9 +818,9 @@ static ln_bound in_pairs_bound(const bounded_row *row)
     return (ln_bound){0, (roundings * u + relative) * bound_slack};
 }
 
-/* Outward roundings of an end of an interval: `roundings` of them, and an underflow. And those of
- * double, four at most: two (of a ratio and a product; of a sum, or a root) in value, one of the
- * factor's sum and one of the last. */
+/* Return an end of an interval after `roundings` outward roundings and an underflow. They also include at most four
+ * roundings of double: two in `value` (a ratio and a product, or a sum or a root), one in the
+ * factor's sum and a last one. */
 static double bound_below(const number_type *factor, double value, double roundings)
 {
     double below = value -
@@ -842,9 +835,9 @@ static double bound_above(const number_type *factor, double value, double roundi
            factor->tiny;
 }
 
-/* The exact root is rounded too, to a number that is v off; so may what was computed be, once more: of
- * rho, that of the root before, 4 v is left over for both and the second order. Not where the root is
- * subnormal. */
+/* Returns the error of a root that is rounded to the storage type (unit v), if the root before had the error rho. The
+ * exact root and the computed one are both rounded: 4 v covers both and the second order. There is no bound for a
+ * subnormal root. */
 static double rounded_root_bound(const bounded_row *row, double rho)
 {
     double v = row->storage->unit;
@@ -854,7 +847,7 @@ static double rounded_root_bound(const bounded_row *row, double rho)
     return row->rstd * least < 0.5 && rho < 1 ? rho * (1 + 4 * v) + 4 * v : INFINITY;
 }
 
-/* rho: |rstd / exact - 1|, infinite for no claim. */
+/* Returns rho, a bound of |rstd / exact - 1|; infinite: there is none. */
 static double convention_rstd_bound(const bounded_row *row, const moments_bound *found)
 {
     const ln_convention *wanted = row->convention;
@@ -882,7 +875,7 @@ static double convention_rstd_bound(const bounded_row *row, const moments_bound 
     double smallest = scale / root_hi * (1 - factor->unit);
     if (!(2 * largest < rstd->max && smallest > 2 * rstd->min))
         return INFINITY;
-    /* The ratios round six times, the fact and 1 + its unit among them. */
+    /* The ratios have six roundings, including that of the fact. */
     double above = largest / row->rstd, below = smallest / row->rstd;
     double rho = fmax(above - 1 + 8 * DOUBLE_UNIT * above, 1 - below + 8 * DOUBLE_UNIT);
     if (is_rms(row) && row->convention->root)
@@ -890,7 +883,7 @@ static double convention_rstd_bound(const bounded_row *row, const moments_bound 
     return rho * bound_slack;
 }
 
-/* Roundings of the affine form after xhat. */
+/* Returns the number of roundings of the affine form after xhat. */
 static double convention_roundings(const bounded_row *row)
 {
     double sum = row->fuses ? 1 : 2;
@@ -915,13 +908,13 @@ static double convention_roundings(const bounded_row *row)
 /* Bound of apply/scaled.h with rstd in two items, u = ITEM_UNIT, tiny = ITEM_TINY. r' = r_exact (1 + rho) is the rstd
  * that was computed, D = max|x| r_exact, P >= max|x| r', X >= max|xhat|.
  *  1. r + l = r' (1 + e), |e| <= u^2 + 2^-60, since r' >= 2^-90.
- *  2. w = fl(x l): |w| <= W = u (1 + 4 u) P + 2 tiny, off by u W + tiny.
- *  3. s = fl(x r) is off by half a unit in its last place, h = u 2^floor(log2 X), and tiny.
- *  4. The weight, before the last rounding: apply/split.h, 5, where the addend is 0. In all,
+ *  2. w = fl(x l): |w| <= W = u (1 + 4 u) P + 2 tiny, with an error of u W + tiny.
+ *  3. The error of s = fl(x r) is half a unit in its last place, h = u 2^floor(log2 X), and tiny.
+ *  4. The weight before the last rounding: step 5 of split_items_bound() with an addend of 0. Together,
  *     |weight| (h + D rho + 2 u^2 P + 6 u W + 3 u^2 X + 4 tiny).
- *  5. An xhat that is rounded to an item, as the exact one is: to numbers 2 u X further apart; 1 + weight is then
+ *  5. If xhat is rounded to an item, so is the exact one: this adds 2 u X to their difference; 1 + weight is then
  *     rounded, too.
- *  6. A strange row is computed in double, but for 1 + weight, which is rounded to an item: u X. */
+ *  6. A strange row is computed in double, except 1 + weight, which is rounded to an item: u X. */
 static ln_bound scaled_bound(const bounded_row *row, double rho)
 {
     double u = row->item->unit, deviation = row->max_dev * row->rstd;
@@ -941,7 +934,7 @@ static ln_bound scaled_bound(const bounded_row *row, double rho)
     return (ln_bound){error * (1 + 4 * u), u * (1 + rounds_weight) * (1 + 4 * u)};
 }
 
-/* The absolute error of xhat, from the bound of the moments. */
+/* Returns the absolute error of xhat, from the bound of the moments. */
 static double xhat_bound(const bounded_row *row, const moments_bound *found, double rho)
 {
     switch (row->apply) {
@@ -960,23 +953,20 @@ static double xhat_bound(const bounded_row *row, const moments_bound *found, dou
     }
 }
 
-/* Bound. Each step of rstd is monotone, so the interval of m2 / N gives one of rstd: N - ddof and
- * the quotient round, eps rounds to rstd's type, factor, then the sum, the root, the second sum
- * and the reciprocal; a scale, being a power of two, is exact but for underflow. Where items are
- * shorter, it is rounded to one, in apply. That is r (1 + rho), from which apply states the error
- * of xhat.
- * Affine: fl(gamma xhat + beta) rounds once where fused or where there is no beta, else twice; 1 +
- * gamma once more. Those roundings are relative to |gamma xhat| + |beta|, with xhat as computed:
- * the exact one gives affine_rel, its error a factor on xhat_abs. Subnormal products, at most two
- * of tiny each, are in ln_bound's twice the smallest number of the storage type, which is four
- * tiny. Storing: where the storage type is shorter, |stored - y| <= v |y| + tiny_s, v its unit and
- * tiny_s half of its smallest number, |y| being within the error so far of at most |gamma xhat| +
- * |beta|. So both terms grow by 1 + v, affine_rel by v too; tiny_s and (1 + v) 2 tiny are less than
- * four tiny_s. */
+/* Bound. Each step of rstd is monotone, so the interval of m2 / N gives one of rstd: N - ddof, the quotient, eps (to
+ * rstd's type, factor), the sum, the root, the second sum and the reciprocal are rounded; a scale, which is a power of
+ * two, is exact except for underflow. If items are shorter, rstd is rounded to one in apply. The result is r (1 + rho),
+ * from which the error of xhat in apply follows. Affine: fl(gamma xhat + beta) is rounded once if it is fused or there
+ * is no beta, else twice; 1 + gamma once more. These roundings are relative to |gamma xhat| + |beta|, with the computed
+ * xhat: the exact xhat gives affine_rel, its error a factor on xhat_abs. Subnormal products, at most two with tiny
+ * each, are covered by ln_bound's twice the smallest number of the storage type, which is four tiny. Storing: if the
+ * storage type is shorter, |stored - y| <= v |y| + tiny_s, v its unit and tiny_s half of its smallest number, where |y|
+ * differs from at most |gamma xhat| + |beta| by the error so far. So both terms grow by 1 + v, affine_rel by v too;
+ * tiny_s and (1 + v) 2 tiny are less than four tiny_s. */
 static ln_bound convention_bound(const bounded_row *row, const moments_bound *found)
 {
-    /* Of equal elements, about which nothing is rounded, 0 is multiplied by 1 / 0, or by 1 / eps, so that
-     * y is beta. */
+    /* In a row of equal elements, computed without rounding, 0 is multiplied by 1 / 0, or by 1 / eps, so that
+     * y is NaN, or beta. */
     if (found->mean == 0 && found->rest == 0 && found->var_hi == 0) {
         if (isnan(row->rstd))
             return (ln_bound){0.0, 0.0};
@@ -994,7 +984,7 @@ static ln_bound convention_bound(const bounded_row *row, const moments_bound *fo
     double error = INFINITY, stored = storing_unit(row);
     if (isfinite(rho) && isfinite(row->rstd))
         error = xhat_bound(row, found, rho);
-    /* xhat is rounded to storage, and so is the exact one: to numbers one unit of it further apart. */
+    /* xhat and the exact one are rounded to the storage type, which adds at most one unit to their difference. */
     if (rounds_xhat(row)) {
         const double smallest = row->storage->unit == UNIT_f16 ? 0x1p-24 : 0x1p-133;
         error += 2 * stored * (1 + stored) * (row->max_dev * row->rstd + error) + smallest;
@@ -1003,11 +993,11 @@ static ln_bound convention_bound(const bounded_row *row, const moments_bound *fo
                       affine * (1 + stored) + stored};
 }
 
-/* The kernel's bound (layernorm_plugin.h), put together from those of its parts. */
+/* Returns the kernel's bound (layernorm_plugin.h), from those of its parts. */
 ln_bound ln_bound_of(const bounded_row *kernel, const ln_problem *problem,
                      const ln_row_facts *facts, double lambda)
 {
-    /* A NaN or Inf, and one element under ddof 1, make the whole row NaN: that is kept exactly. */
+    /* A NaN, an infinity, or one element under ddof 1 makes the whole row NaN, without error. */
     const ln_convention *convention = &problem->convention;
     if (!isfinite(facts->max_abs) || problem->hidden == (size_t)convention->ddof)
         return (ln_bound){0.0, 0.0};
@@ -1020,17 +1010,17 @@ ln_bound ln_bound_of(const bounded_row *kernel, const ln_problem *problem,
     copy.var = facts->var, copy.max_dev = facts->max_dev, copy.rstd = facts->rstd;
     ln_bound bound;
     if (row->apply == BOUND_APPLY_certified) {
-        bound = (ln_bound){0, storing_unit(row)}; /* one rounding of y is all */
+        bound = (ln_bound){0, storing_unit(row)}; /* y has only one rounding */
     } else if (row->apply == BOUND_APPLY_in_pairs) {
         bound = in_pairs_bound(row);
     } else {
-        /* Facts are doubles: the variance of f64 rows may be beyond them. */
+        /* Facts are doubles: the variance of f64 rows may overflow or underflow. */
         if (row->max_dev > 0 && !(row->var >= DBL_MIN && row->var <= DBL_MAX))
             return no_claim;
         moments_bound found = row->moments(row);
         bound = convention_bound(row, &found);
     }
-    /* Each of some tens of products of facts may lose half of the smallest double. */
+    /* Each of about fifty products of facts may lose half of the smallest double. */
     if (bound.xhat_abs > 0)
         bound.xhat_abs += 64 * 0x1p-1074;
     return bound;

@@ -1,5 +1,5 @@
-/* Error bounds of kernels: a proof for each statistics and each apply, in bounds.c. They are evaluated in double, from
- * facts of a row, and on any CPU: what a kernel computes with is an argument.
+/* Error bounds of kernels. bounds.c has a proof for each statistics and each apply. Bounds are evaluated in double from
+ * the facts of a row, and on any CPU: the types and vectors of a kernel are arguments.
  *
  *     static const bounded_row kernel = {.moments = ln_moments_two_pass, .apply = BOUND_APPLY_direct,
  *                                        .storage = &ln_numbers[LN_F32], ...};
@@ -11,7 +11,7 @@
 #include "layernorm_plugin.h"
 #include <stdbool.h>
 
-/* A type of numbers, in the words of lane.h. */
+/* The constants of a type (lane.h). */
 typedef struct number_type {
     double unit, tiny, max, min, exact_integers;
     int scales;
@@ -19,11 +19,10 @@ typedef struct number_type {
 
 extern const number_type ln_numbers[]; /* by ln_type */
 
-/* What is proven about moments. var_hi infinite: no claim. A var_lo >= 0 says
- * that m2 cannot come out negative. */
+/* Proven bounds of moments. An infinite var_hi: there is no bound. A var_lo >= 0: the computed m2 is not negative. */
 typedef struct moments_bound {
     double mean;   /* |mean + rest - exact mean| */
-    double rest;   /* |rest|; 0 where it is exactly 0 */
+    double rest;   /* |rest|; 0 if it is exactly 0 */
     double var_lo; /* var_lo <= m2 / N <= var_hi, N the exact count */
     double var_hi;
     double scale; /* the scale of moments */
@@ -47,7 +46,7 @@ struct bounded_row {
     moments_bound_of *moments;
     bound_apply apply;
     const number_type *storage; /* of x and y */
-    const number_type *item;    /* what is computed with */
+    const number_type *item;    /* the type of the computation */
     const number_type *sum;     /* of sums, mean and rstd */
     double lanes, unroll;       /* of items */
     double chunk, tile;         /* as in kernels.def */
@@ -56,16 +55,16 @@ struct bounded_row {
     double n, mean, mean_abs, max_abs, var, max_dev, rstd;
     const ln_convention *convention;
     double quotient; /* the eps on the quotient, or 0, */
-    double lambda;   /* and 0 for the proven bound, else as below, "Sums whose roundings cancel" */
+    double lambda;   /* and 0 for the proven bound, else see "Sums whose roundings cancel" below */
 };
 
-/* Of each statistics. */
+/* The bounds of each statistics. */
 moments_bound_of ln_moments_naive, ln_moments_two_pass, ln_moments_pairwise, ln_moments_compensated,
     ln_moments_welford, ln_moments_shifted, ln_moments_retry, ln_moments_corrected,
     ln_moments_reproducible, ln_moments_rms, ln_moments_rms_tiled;
 #define ln_moments_unpivoted ln_moments_retry
 
-/* The bounds of certified and in_pairs do not look at moments. */
+/* The bounds of certified and in_pairs do not use moments. */
 #define ln_moments_exact NULL
 #define ln_moments_rms_exact NULL
 #define ln_moments_doubled NULL
@@ -78,37 +77,34 @@ LN_INLINE double block_of(const bounded_row *row)
     return row->lanes * row->unroll;
 }
 
-/* Sums are longer than items. */
+/* Returns whether sums are longer than items. */
 LN_INLINE bool is_wide(const bounded_row *row)
 {
     return row->sum->unit < row->item->unit;
 }
 
-/* Sums of f64 over elements that are numbers of f32. */
+/* Returns whether sums are f64, and all elements are f32 numbers. */
 LN_INLINE bool has_long_sums(const bounded_row *row)
 {
     return row->sum->unit == UNIT_f64 && row->storage->unit >= UNIT_f32;
 }
 
-/* ---- What all proofs share ----
+/* ---- The model of all proofs ----
  *
- * Apply and affine are computed in the items' type, statistics and rstd in that of sums. The model (Higham,
- * "Accuracy and Stability of Numerical Algorithms", 2nd ed., 2.2 and 3.1): with u the unit of sums, each
- * operation gives (a op b)(1 + e) + t, |e| <= u; t is 0, but for products and quotients (fused ones
- * too) that are subnormal, where |t| <= tiny. k roundings in a row stay within a factor 1 + g,
- * |g| <= gamma(k) = k u / (1 - k u). This holds while nothing overflows: a bound must see to that,
- * and make no claim where an intermediate might.
+ * Apply and affine are computed in the items' type, statistics and rstd in that of sums. The model (Higham, "Accuracy
+ * and Stability of Numerical Algorithms", 2nd ed., 2.2 and 3.1): with u the unit of sums, each operation gives (a op
+ * b)(1 + e) + t, |e| <= u; t is 0, except for subnormal products and quotients (also fused ones), where |t| <= tiny. k
+ * successive roundings change a result by a factor 1 + g, |g| <= gamma(k) = k u / (1 - k u). This holds while nothing
+ * overflows: a bound must check this, and must not exist if an intermediate result might overflow.
  *
- * A sum over a row: each of the BLOCK = lanes x unroll partial sums takes ceil(N / BLOCK) terms (the first is added
- * to zero, exactly), and a tree of log2(BLOCK) levels adds them up. So no term goes through more
- * than bound_depth(N) = ceil(N / BLOCK) + log2(BLOCK) roundings, and that leaves room for the
- * rounding of its product where a term is a product.
+ * A sum over a row: each of the BLOCK = lanes x unroll partial sums has ceil(N / BLOCK) terms (the first is added to
+ * zero, exactly), and a tree of log2(BLOCK) levels adds them. So each term has at most bound_depth(N) = ceil(N / BLOCK)
+ * + log2(BLOCK) roundings, including the rounding of its product if the term is a product.
  *
- * The bounds are evaluated in double, from facts that were rounded to double: w = DOUBLE_UNIT. An
- * error is a sum of products without a subtraction, of some hundred roundings at most: a factor 1 +
- * 1e-12 (9000 w) makes up for those, and widens it by no more. Where an error is taken from or
- * added to what it is the error of (var, rstd), such a factor would be wider than f64's own errors:
- * there the roundings are counted, and k w of that number added. */
+ * The bounds are evaluated in double, from facts that were rounded to double: w = DOUBLE_UNIT. An error is a sum of
+ * products without a subtraction, with at most about a hundred roundings: a factor 1 + 1e-12 (9000 w) covers these. If
+ * an error is subtracted from or added to the number that has it (var, rstd), such a factor would exceed f64's own
+ * errors: there the roundings are counted, and k w of that number is added. */
 
 static const double bound_slack = 1.0 + 1e-12;
 #define DOUBLE_UNIT 0x1p-53
@@ -140,16 +136,15 @@ LN_INLINE double bound_depth(const bounded_row *row)
     return ceil(row->n / block_of(row)) + bound_levels(row);
 }
 
-/* m2 / N lies within `error` of the exact biased variance. var was rounded, and either end is: two
- * roundings, of numbers up to var + error. */
+/* Returns the bound if m2 / N is within `error` of the exact biased variance. var and each end are rounded: two
+ * roundings of numbers up to var + error. */
 LN_INLINE moments_bound bound_around(double var, double error, double mean, double rest)
 {
     error = error * bound_slack + 3 * DOUBLE_UNIT * var;
     return (moments_bound){mean * bound_slack, rest * bound_slack, var - error, var + error, 1};
 }
 
-/* m2 / N >= 0 lies in [lo, hi], each a product of var, with what was added to it, and a factor 1 -+
- * an error, and a little: var, the factor and what is done with them round six times at most. */
+/* Returns the bound if m2 / N >= 0 is in [lo, hi]. Each end is computed from var with at most six roundings. */
 LN_INLINE moments_bound bound_between(const bounded_row *row, double lo, double hi, double mean,
                                       double rest)
 {
@@ -160,32 +155,31 @@ LN_INLINE moments_bound bound_between(const bounded_row *row, double lo, double 
 
 /* ---- Sums whose roundings cancel ----
  *
- * gamma(D) is what D roundings come to where all are as large as they can be, and of one sign. A
- * probable bound takes them as random: each addition's error has mean 0, whatever those before it
- * were ("mean independent": Connolly, Higham, Mary, "Stochastic Rounding and Its Probabilistic
- * Backward Error Analysis", SIAM J. Sci. Comput. 43, 2021; Higham and Mary, 2019, ask for
- * independence). Of rounding to nearest that is a model: a row of equal elements may break it.
+ * gamma(D) bounds D roundings that all have the largest size and the same sign. A
+ * probable bound assumes that they are random: each addition's error has mean 0, given those before it
+ * ("mean independent": Connolly, Higham, Mary, "Stochastic Rounding and Its Probabilistic
+ * Backward Error Analysis", SIAM J. Sci. Comput. 43, 2021; Higham and Mary, 2019, require
+ * independence). For rounding to nearest this is only a model, which a row of equal elements may contradict.
  *
- * fl(a + b) = a + b + e, |e| <= u |a + b| <= u (1 + gamma(D)) T, T the sum of |terms| in a + b. The
+ * fl(a + b) = a + b + e, |e| <= u |a + b| <= u (1 + gamma(D)) T, where T is the sum of |terms| in a + b. The
  * error of a sum, by any tree, is the sum of these e: a martingale whose steps have known bounds. So
  * by Azuma's and Hoeffding's inequality (for trees of additions: Hallman, Ipsen, "Precision-aware
  * Deterministic and Probabilistic Error Bounds for Floating Point Summation", 2022)
  *     |error| <= lambda u (1 + gamma(D)) sqrt(Z),     Z = the sum of T^2 over all additions,
- * fails with a probability of 2 exp(-lambda^2 / 2) at most, however long the sum is. Roundings of a
- * term before it is added count in full.
+ * fails with a probability of at most 2 exp(-lambda^2 / 2), for sums of any length. Roundings of a
+ * term before it is added are bounded as in the proven bound.
  *
- * Z: additions lie in levels. In a level each term is part of one a + b at most, of m terms at most.
+ * Z: additions form levels. In a level each term is part of at most one a + b, which has at most m terms.
  * R^2 = sum t^2 / N.
- *   Of t:   T^2 <= m sum t^2 over these m (Cauchy and Schwarz): a level is at most m N R^2.
- *   Of t^2: T <= N R^2 and T <= m M^2, M = max|t|: a level is at most N R^2 min(N R^2, m M^2).
+ *   Sum of t:   T^2 <= m sum t^2 over these m (Cauchy and Schwarz): a level is at most m N R^2.
+ *   Sum of t^2: T <= N R^2 and T <= m M^2, M = max|t|: a level is at most N R^2 min(N R^2, m M^2).
  * That is (N R)^2, or (N R^2)^2, times min(1, m q), where q = 1 / N, or M^2 / R^2 / N. */
 
-/* The additions of a sum: each accumulator takes `steps` terms, one by one; `parts` of them are
- * added up by a tree, then such sums of `chunks` one by one, then `lanes` of these by a tree. (Where
- * there are fewer, Z is less.) */
+/* The additions of a sum: each accumulator adds `steps` terms, one by one; `parts` accumulators are added by a tree,
+ * then `chunks` such sums one by one, then `lanes` of these by a tree. (With fewer additions Z is smaller.) */
 typedef struct row_sums {
-    double depth;        /* roundings that a term goes through at most */
-    double lambda;       /* 0: what always holds, for which depth is enough */
+    double depth;        /* the largest number of roundings of a term */
+    double lambda;       /* 0: for the proven bound, which needs only depth */
     double hidden, most; /* N, and max |x - mu| */
     double steps, parts, chunks, lanes;
 } row_sums;
@@ -200,7 +194,7 @@ LN_INLINE row_sums sums_of_blocks(const bounded_row *row)
     return sums;
 }
 
-/* min(1, q) + min(1, 2 q) + ... + min(1, count q), and of a tree min(1, 2 q) + min(1, 4 q) + ... */
+/* Return min(1, q) + min(1, 2 q) + ... + min(1, count q), and for a tree min(1, 2 q) + min(1, 4 q) + ... */
 LN_INLINE double levels_in_turn(double count, double q)
 {
     double below = fmin(count, floor(1 / q));
@@ -215,7 +209,7 @@ LN_INLINE double levels_of_tree(double count, double q)
     return levels;
 }
 
-/* sqrt(Z) as a share of the whole sum; peak: M^2 / R^2, or 1. (A NaN is N.) */
+/* Returns sqrt(Z) / (N R), or sqrt(Z) / (N R^2). peak: 1, or M^2 / R^2. (A NaN counts as N.) */
 LN_INLINE double sum_spread(const row_sums *sums, double peak)
 {
     double q = fmin(peak, sums->hidden) / sums->hidden, chunk = sums->steps * sums->parts;
@@ -234,8 +228,8 @@ LN_RARE double sum_probable_error(const bounded_row *row, const row_sums *sums, 
     return (terms + (1 + terms) * added) * bound_slack;
 }
 
-/* |fl(sum) - sum| / N, of terms that go through `own` roundings but for that of a product: within
- * gamma(D + own) total, total >= sum |terms| / N, and perhaps by the above, where scale is R or R^2. */
+/* Returns a bound of |fl(sum) - sum| / N for terms that have `own` roundings besides that of a product:
+ * gamma(D + own) total, total >= sum |terms| / N, or the probable bound above, where scale is R or R^2. */
 LN_INLINE double sum_error(const bounded_row *row, const row_sums *sums, double own, double total,
                            double scale, double peak)
 {
@@ -245,18 +239,17 @@ LN_INLINE double sum_error(const bounded_row *row, const row_sums *sums, double 
     return fmin(proven, sum_probable_error(row, sums, own, peak) * scale);
 }
 
-/* A sweep over x - p, for |mu - p| <= a and sums of `depth` roundings at most:
- *     d = sum(t) / N      m2 = sum(t^2) - sum(t) * d, or 0 where that is negative      t = x - p
- * s = x - p is exact, sum s = N a, sum s^2 = N (V + a^2), and sum |s| / N <= R = sqrt(V + a^2).
- * t = s (1 + e).
- *   T = fl(sum t):    |T / N - a| <= e_T = gamma(D + 1) R, or sum_error() of it.
- *   d = fl(T / N), or fl(T fl(1/N)), N too may round: |d - a| <= delta = e_T + gamma(3)(|a| + e_T)
+/* Returns the bound of a sweep over x - p for |mu - p| <= a, where the terms of sums have at most `depth` roundings:
+ *     d = sum(t) / N      m2 = sum(t^2) - sum(t) * d, or 0 if that is negative      t = x - p
+ * s = x - p is exact, sum s = N a, sum s^2 = N (V + a^2), and sum |s| / N <= R = sqrt(V + a^2). t = s (1 + e).
+ *   T = fl(sum t):    |T / N - a| <= e_T = gamma(D + 1) R, or its sum_error().
+ *   d = fl(T / N), or fl(T fl(1/N)), where N may be rounded too: |d - a| <= delta = e_T + gamma(3)(|a| + e_T)
  *                     + tiny.
  *   W = fl(sum t^2):  |W / N - R^2| <= gamma(D + 2) R^2 + 2 tiny, likewise; M <= max_dev + a.
  *   m2 = fl(W - fl(T d)): |m2 / N - V| <= E + u (V + E), where
  *     E = gamma(D + 2) R^2 + |a| (e_T + delta) + e_T delta + u (|a| + e_T)(|a| + delta) + 3 tiny.
- * Setting a negative m2 to 0 only brings it nearer to V >= 0. The mean is p + d, so that `mean` is
- * delta and `rest` |d|. */
+ * Setting a negative m2 to 0 only reduces its distance from V >= 0. The mean is p + d, so that `mean` is delta and
+ * `rest` |d|. */
 LN_INLINE moments_bound bound_of_sums(const bounded_row *row, double var, double a, double e_sum,
                                       double e_square)
 {

@@ -23,10 +23,9 @@ unsigned ln_pool_threads(void);
  * LN_THREADS_MAX. Must not be called from a task. */
 ln_status ln_pool_resize(unsigned threads);
 
-/* Runs every part once and returns when the last is done. With T threads part p runs on thread p
- * mod T, where thread 0 is the caller, in the caller's floating-point environment. If the pool is
- * busy with another job, or the system refuses threads, the caller runs the parts itself: it never
- * fails. */
+/* Runs every part once and returns when the last is done. With T threads part p runs on thread p mod T, where thread 0
+ * is the caller, in the caller's floating-point environment. If the pool is busy with another job, or the system
+ * refuses threads, the caller runs the parts itself: it never fails. */
 void ln_pool_run(unsigned parts, ln_pool_task *task, void *context);
 
 /* ---- A call cut into parts by rows ----

@@ -29,7 +29,7 @@ big big_of_digits(int64_t *digit, unsigned count, int exponent)
         carry = digit[i] >> LIMB_BITS;
         digit[i] &= UINT32_MAX;
     }
-    /* Two's complement, with the sign in carry. */
+    /* The limbs are in two's complement, with the sign in carry. */
     result.sign = carry < 0 ? -1 : 1;
     result.exponent = exponent;
     result.count = count;
@@ -69,7 +69,7 @@ big big_of_double(double a)
     return result;
 }
 
-/* The limb of weight 2^(32 at). */
+/* Returns the limb of weight 2^(32 at). */
 static uint32_t limb_at(const big *a, int at)
 {
     return at >= a->exponent && at < a->exponent + (int)a->count ? a->limb[at - a->exponent] : 0;

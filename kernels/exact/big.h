@@ -3,8 +3,7 @@
  *     big a = big_of_double(x), b = big_product(&a, &a);
  *     int larger = big_compare(&b, &a);       // -1, 0, 1
  *
- * Nothing is rounded, nothing is allocated. LIMBS is more than any number in exact.c needs, which is
- * proven there. */
+ * Nothing is rounded or allocated. LIMBS is enough for every number in exact.c, as is proven there. */
 #ifndef LN_BIG_H
 #define LN_BIG_H
 

@@ -1,24 +1,24 @@
-/* Rounding once, in integers.
+/* Rounds results once, by comparisons of integers.
  *
- * All elements are multiples of 2^-149 (f32; the other types are f32 values), so that S = sum x, Q =
- * sum x^2 and V = N Q - S^2 are integers, in units of it and of its square: they are added up
+ * All elements are multiples of 2^-149 (f32; numbers of the other types are f32 numbers), so that S = sum x, Q =
+ * sum x^2 and V = N Q - S^2 are integers in units of that and of its square: they are summed
  * exactly. With a = N x - S, g = gamma (1 + gamma under gamma1), n = N - ddof, u = T - beta:
  *
  *     mean = S / N        var = V / (N n)        x - mean = a / N
  *     eps in the variance, or none: y = g a sqrt(n / (N w)) + beta,  w = V + eps N n
- *     on the quotient: gamma eps more, which is taken from u
+ *     on the quotient: gamma eps more, which is subtracted from u
  *     on the std:      y = g a / (N (sqrt(V / (N n)) + eps)) + beta
  *
- * Whether y lies below, on or above T is therefore the sign of a number P + R sqrt(z), z >= 0:
+ * Whether y is below, equal to or above T is therefore the sign of a number P + R sqrt(z), z >= 0:
  *     P = -u                R = g a    z = n / (N w)
  *     P = g a - u N eps     R = -u N   z = V / (N n)     (on the std: times the positive divisor)
- * which is the sign of P and R where they agree, and else that of the one whose square is larger, P^2
- * or R^2 z: a comparison of integers, made after both are multiplied by z's denominator. rstd is
+ * which is the sign of P and R if they agree, and else that of the one whose square is larger, P^2
+ * or R^2 z: a comparison of integers after both are multiplied by z's denominator. rstd is
  * the same with a = N, g = 1, beta = 0 and no eps on the quotient.
  *
- * It ends: an estimate leaves an interval of storage numbers, at most all 2^32 of them. Each
- * comparison with a midpoint T halves their number, or finds y = T, a tie, which goes to the even
- * neighbour. What rounds to zero takes its sign from a comparison with 0; 0 itself is +0.
+ * It ends: an estimate gives an interval of storage numbers, at most all 2^32 of them. Each
+ * comparison with a midpoint T halves their number, or finds y = T, a tie, which is rounded to the even
+ * neighbour. A result that rounds to zero gets its sign from a comparison with 0; an exact 0 is +0.
  *
  * Width. T and beta are multiples of 2^-150 below 2^128, eps is one of 2^-1074 below 2^1024, gamma
  * of 2^-149 below 2^128 + 1, N and n below 2^61. So in bits, from the highest to the lowest:
@@ -26,24 +26,23 @@
  *     in the variance   u^2 N w: 560 + 61 + 2221 = 2842;  (g a)^2 n: 1295
  *     on the quotient   u: 2^1154 to 2^-1223, 2377;  u^2 N w: 4754 + 738 = 5492
  *     on the std        P: 280 + 61 + 2098 = 2439;  P^2 N n: 4878 + 122 = 5000
- * A limb at either end more is 5556 bits; LIMBS are 6144. */
+ * With one more limb at each end these are 5556 bits; LIMBS has 6144. */
 #include "exact/exact.h"
 
 #include <math.h>
 #include <string.h>
 
-/* ---- Two doubles each ----
+/* ---- Pairs of doubles ----
  *
- * A row's mean and rstd in two doubles each: integers are left to what lies within some 2^-40 of a last
+ * A row's mean and rstd are pairs of doubles, so that integers are only needed within about 2^-40 units in the last
  * place of a midpoint.
  *
- * Sums (Ogita, Rump, Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26, 2005): each
- * addition's error is found exactly and added up beside the sum, D additions in a row at most; squares
- * of f32 are exact. With u = 2^-53, D <= 2^15, R = sqrt(Q / N):
+ * Sums (Ogita, Rump, Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26, 2005): each addition's error is
+ * computed exactly and added to a separate sum, with at most D additions for each term; squares of f32 are exact. With
+ * u = 2^-53, D <= 2^15, R = sqrt(Q / N):
  *     |s - S| <= D^2 u^2 (1 + 2^-30) sum |x| <= 2^-75 N R       |q - Q| <= 2^-75 Q
- * An operation on two doubles each is off by 2^-100 of its result at most (Joldes, Muller, Popescu,
- * "Tight and rigorous error bounds for basic building blocks of double-word arithmetic", ACM TOMS 44,
- * 2017: 15 u^2 for the worst of these).
+ * An operation on pairs has a relative error of at most 2^-100 (Joldes, Muller, Popescu, "Tight and rigorous error
+ * bounds for basic building blocks of double-word arithmetic", ACM TOMS 44, 2017: 15 u^2 for the worst of these).
  *     h = s / N                    |h - mean| <= 2^-74.9 R
  *     m2 = q - s h                 |m2 - M2| <= (1 + 1 + 1) 2^-75 Q + ... <= 2^-73 Q
  *     rstd, k = Q / m2             |rstd / exact - 1| <= 2^-74 k + 5 2^-100 <= 2^-73 k
@@ -57,7 +56,7 @@ static double eps_at(const ln_problem *problem, ln_eps_place where)
 
 #define DEEPEST 0x1p15
 
-/* a + b, a being the larger. */
+/* Returns a + b for |a| >= |b|. */
 static ln_two ordered_sum(double a, double b)
 {
     double sum = a + b;
@@ -139,7 +138,7 @@ static int fine_side(const ln_exact_fine *fine, double x, double quotient, ln_tw
 
 /* ---- Integers ---- */
 
-/* Storage types: bits of the fraction, and the exponent's bias. */
+/* A storage type: the bits of the fraction, and the exponent's bias. */
 typedef struct format {
     int fraction;
     int bias;
@@ -154,10 +153,10 @@ static format format_of(ln_type type)
     return formats[type];
 }
 
-/* Storage numbers are counted from 0 up and down: ..., -1: minus the smallest, 0, 1, ... */
+/* The number of a storage number, counted from 0 up and down: ..., -1: minus the smallest, 0, 1, ... */
 typedef int64_t place;
 
-/* Infinity's place stands for the power of two behind the largest number. */
+/* Returns the value of a storage number; that of infinity is the power of two after the largest number. */
 static double value_at(format kind, place at)
 {
     int magnitude = (int)(at < 0 ? -at : at), exponent = magnitude >> kind.fraction;
@@ -200,7 +199,7 @@ static uint32_t sign_bit(ln_type type)
     return type == LN_F32 ? 0x80000000u : 0x8000u;
 }
 
-/* The canonical quiet NaN. */
+/* Returns the bits of the canonical quiet NaN. */
 static uint32_t nan_bits(ln_type type)
 {
     format kind = format_of(type);
@@ -239,7 +238,7 @@ void ln_exact_begin(ln_exact_row *row, const ln_problem *problem, const ln_tenso
         row->residual = residual + r * stride_of(problem, problem->residual_stride) * size;
 }
 
-/* Element i of the row. */
+/* Returns element i of the row. */
 static double element(const ln_exact_row *row, size_t i)
 {
     ln_type type = row->problem->storage;
@@ -256,19 +255,19 @@ static double element(const ln_exact_row *row, size_t i)
 
 /* ---- Sums ---- */
 
-/* Units of 2^-160 and 2^-320: whole limbs, below 2^-149 and 2^-298. */
+/* Sums have units of 2^-160 and 2^-320, which are whole limbs below 2^-149 and 2^-298. */
 enum { UNIT_LIMBS = 5, UNIT_SHIFT = 11, SUM_LIMBS = 16, SQUARE_LIMBS = 26 };
 
-/* Elements that are added up by their exponents before those are put together: squares of 48 bits
- * then stay below 2^63. Neighbours go to different banks: no addition waits for the one before. */
+/* CHUNK elements are added to one sum for each exponent before these sums are combined, so that squares of 48 bits
+ * stay below 2^63. Neighbours use different banks, so that no addition waits for the one before. */
 enum { CHUNK = 1 << 15, EXPONENTS = 255, BANKS = 4 };
 
 typedef struct bins {
     int64_t sum[BANKS][EXPONENTS + 1];
-    int64_t square[BANKS][EXPONENTS + 1]; /* the last: what is not finite */
+    int64_t square[BANKS][EXPONENTS + 1]; /* the last: elements that are not finite */
 } bins;
 
-/* digit += a 2^shift. */
+/* Adds a 2^shift to the digits. */
 static void add_shifted(int64_t *digit, int64_t a, unsigned shift)
 {
     int64_t *at = digit + shift / LIMB_BITS;
@@ -279,7 +278,7 @@ static void add_shifted(int64_t *digit, int64_t a, unsigned shift)
     at[2] += high >> LIMB_BITS;
 }
 
-/* Leaves digits of 32 bits but for the last. */
+/* Carries, so that all digits but the last have 32 bits. */
 static void carry_over(int64_t *digit, size_t count)
 {
     for (size_t i = 0; i + 1 < count; i++) {
@@ -299,7 +298,7 @@ static void add_to_bin(bins *parts, unsigned bank, float x)
     parts->square[bank][exponent] += digits * digits;
 }
 
-/* Elements begin ... end - 1. Returns 0 where one is not finite. */
+/* Adds the elements begin to end - 1. Returns 0 if one is not finite. */
 static int add_chunk(const ln_exact_row *row, size_t begin, size_t end, int64_t *sum,
                      int64_t *square)
 {
@@ -358,7 +357,7 @@ static void take_row(ln_exact_row *row)
 
 /* ---- Comparison ---- */
 
-/* What is to be rounded: y of an element, or a fact of the row. */
+/* The result to round: y of an element, or mean or rstd of the row. */
 typedef struct result {
     enum { IS_Y, IS_MEAN, IS_RSTD } kind;
     double x, gamma, beta;
@@ -373,7 +372,7 @@ static big gamma_of(const ln_exact_row *row, const result *wanted)
     return plus_one ? big_sum(&gamma, &one) : gamma;
 }
 
-/* The sign of p + r sqrt(numerator / denominator), neither negative. */
+/* Returns the sign of p + r sqrt(numerator / denominator); numerator and denominator are not negative. */
 static int sign_with_root(const big *p, const big *r, const big *numerator, const big *denominator)
 {
     int of_r = numerator->sign ? r->sign : 0;
@@ -385,7 +384,7 @@ static int sign_with_root(const big *p, const big *r, const big *numerator, cons
     return p->sign * big_compare(&of_p, &square);
 }
 
-/* The sign of the exact result less t. The sums are taken; y and rstd are defined. */
+/* Returns the sign of the exact result minus t. The sums must be set, and y and rstd defined. */
 static int compare(const ln_exact_row *row, const result *wanted, double t)
 {
     const ln_problem *problem = row->problem;
@@ -420,10 +419,10 @@ static int compare(const ln_exact_row *row, const result *wanted, double t)
     return sign_with_root(&a, &u, &row->variance, &divisor);
 }
 
-/* Numbers whose products and sums stay finite. */
+/* Below this limit products and sums of numbers stay finite. */
 #define SAFE 0x1p1000
 
-/* The same, without the sums in integers where two doubles are enough. */
+/* The same, without sums in integers if pairs of doubles are enough. */
 static int side_of(ln_exact_row *row, const result *wanted, double t)
 {
     double x = wanted->x, quotient = eps_at(row->problem, LN_EPS_QUOTIENT);
@@ -451,7 +450,7 @@ static int side_of(ln_exact_row *row, const result *wanted, double t)
 
 /* ---- Rounding ---- */
 
-/* The bits of the exact result, which lies between low and high, rounded once. */
+/* Returns the bits of the exact result, which is between low and high, rounded once. */
 static uint32_t round_once(ln_exact_row *row, const result *wanted, ln_type type, double low,
                            double high)
 {
@@ -473,8 +472,8 @@ static uint32_t round_once(ln_exact_row *row, const result *wanted, ln_type type
     return (negative ? sign_bit(type) : 0) | (uint32_t)(from < 0 ? -from : from);
 }
 
-/* Where gamma or beta is not finite: the product of a finite gamma then does not matter, and of an
- * infinite one only xhat's sign does. */
+/* Returns y if gamma or beta is not finite: the product with a finite gamma does not matter then, and with an
+ * infinite gamma only the sign of xhat matters. */
 static uint32_t y_of_special(ln_exact_row *row, const result *wanted)
 {
     ln_type type = row->problem->storage;
@@ -522,7 +521,7 @@ uint32_t ln_exact_y(ln_exact_row *row, const ln_exact_estimate *near, size_t i)
                       is_near ? y + error : INFINITY);
 }
 
-/* Whether the root is infinite: a row of RMSNorm that has an infinity and no NaN. */
+/* Returns whether the root is infinite: a row of RMSNorm with an infinity and without NaN. */
 static int has_infinite_root(const ln_exact_row *row)
 {
     int any_nan = !row->uncentred || row->finite;

@@ -1,6 +1,6 @@
 /* The vector operations that every lane file defines for one ISA, and that statistics, apply and schedule use. A
- * kernel's translation unit includes lane/<isa>.h, which has the lanes of the type of the computation (items), and reads
- * and writes every type in memory. */
+ * kernel's translation unit includes lane/<isa>.h, which has the lanes of the type of the computation (items), and
+ * reads and writes every type in memory. */
 #ifndef LN_LANE_H
 #define LN_LANE_H
 
@@ -33,9 +33,9 @@
  *                                  NaN stays one, and numbers that are too large become infinite
  *     lane_stored_T(a)             a rounded to T
  *     item_of_T(element)           one element as an item
- * For 16-bit storage over f64 items, numbers are rounded to f32 first. This changes no result if items are sums of
- * two elements (Figueroa, moments.h), or their distance from the midpoints of storage numbers is
- * more than 2^-24 of their size (apply/certified.h).
+ * For 16-bit storage over f64 items, numbers are rounded to f32 first. This changes no result if items are sums of two
+ * elements (Figueroa, moments.h), or their distance from the midpoints of storage numbers is more than 2^-24 of their
+ * size (apply/certified.h).
  *     lane_store_regular_T(p, a), lane_stream_regular_T(p, a)  if LANE_STORE_REGULAR is defined:
  *                                  faster stores for vectors without subnormal numbers;
  *     lane_is_regular(a, least)    whether each lane is 0 or at least `least`
@@ -55,8 +55,7 @@
  * moments.h defines lane_load() and the like for the storage type and for the type of gamma and beta, so that no other
  * file depends on these types.
  *
- * Statistics use acc_*, the same operations on vectors of LANES numbers of the accumulator's type
- * (real), and
+ * Statistics use acc_*, the same operations on vectors of LANES numbers of the accumulator's type (real), and
  *     acc_of(vec)                  the same numbers, exactly
  *     acc_fold_one(a), acc_fold_four(folds[4]), acc_sum_folds(folds)
  *                                  if ACC_SUM_SQUARE is defined: steps of the sums over the lanes of
@@ -66,8 +65,7 @@
  *     octet_of(vec)                if ACC_OCTETS is defined: eight sums of the lanes of a vector, added
  *                                  in items; octet_add() and the like, octet_sum()
  *     acc_load_T(p)                if ACC_LOADS is defined: acc_of(lane_load_T(p)), faster
- * They are in moments.h if real is item, else after the lanes (SUMS_ARE_LONGER).
- */
+ * They are in moments.h if real is item, else after the lanes (SUMS_ARE_LONGER). */
 
 /* A kernel's source selects the lane file (kernel.h). If a header is compiled by itself, these are the f32 lanes of the
  * ISA of the compiler's flags. */
@@ -154,9 +152,9 @@
 /* Hides the origin of a pointer from the compiler. */
 #define LN_OPAQUE(pointer) __asm__("" : "+r"(pointer))
 
-/* Returns whether lines that are needed long after their fetch should be fetched to L2 instead of L1. On Zen 4 and Intel
- * a fetch to L1 delays stores around the caches, and fetching to L2 is up to 2.5 times as fast on Zen 4. On Zen 5 it
- * costs blocked_nt 15 % (docs/lab/experiments.md, "fetch"). */
+/* Returns whether lines that are needed long after their fetch should be fetched to L2 instead of L1. On Zen 4 and
+ * Intel a fetch to L1 delays stores around the caches, and fetching to L2 is up to 2.5 times as fast on Zen 4. On Zen 5
+ * it costs blocked_nt 15 % (docs/lab/experiments.md, "fetch"). */
 LN_INLINE int fetches_to_l2(void)
 {
 #if defined(__x86_64__)
@@ -271,9 +269,9 @@ enum { RMS_CHAIN = 16, CHAIN_OF_bf16 = 8, CHAIN_OF_f16 = 4 };
 #define RETRY_VAR_MAX 0x1p120
 
 /* Returns the largest mean^2 / var for which sums of `depth` terms are used; with chains, for the sweep in f64. With
- * f64 sums over f32, errors of rstd of 2^-8 of an item's unit are acceptable (apply/split.h). The error of sums of items
- * over 16-bit storage grows with their length: with 32 instead of 8, f16 rows of two values had 0.534 row ULP at hidden
- * 12288. */
+ * f64 sums over f32, errors of rstd of 2^-8 of an item's unit are acceptable (apply/split.h). The error of sums of
+ * items over 16-bit storage grows with their length: with 32 instead of 8, f16 rows of two values had 0.534 row ULP at
+ * hidden 12288. */
 LN_INLINE double retry_most(double depth, double storage_unit, double sum_unit)
 {
     if (sum_unit == UNIT_f64 && storage_unit >= UNIT_f32)
@@ -339,8 +337,8 @@ LN_INLINE float item_of_bf16(element_bf16 a)
     return float_of((uint32_t)a << 16);
 }
 
-/* Rounds to nearest even. Adding just under half a unit of the last kept bit, or half a unit if that bit is odd, carries
- * correctly, also into the exponent and to infinity. */
+/* Rounds to nearest even. Adding just under half a unit of the last kept bit, or half a unit if that bit is odd,
+ * carries correctly, also into the exponent and to infinity. */
 LN_INLINE element_bf16 bf16_of(float a)
 {
     uint32_t bits = bits_of(a), kept = bits >> 16;

@@ -203,9 +203,8 @@ LN_INLINE vec lane_stored_f32(vec a)
 #endif
 
 /* bf16 and f16 storage, NEON, whose conversions keep subnormals and make NaNs quiet. Over f32 items there are four
- * elements at a time, of which the first n are read and written as two and one, since there are no
- * masks. Over f64 items elements are processed one after the other and rounded to f32 before they are stored
- * (lane/lane.h). */
+ * elements at a time, of which the first n are read and written as two and one, since there are no masks. Over f64
+ * items elements are processed one after the other and rounded to f32 before they are stored (lane/lane.h). */
 
 #if ITEMS_ARE_F32
 typedef uint16x4_t halves;

@@ -19,7 +19,7 @@ LN_INLINE vec LN_PASTE(lane_load_, LN_ITEM)(const item *p)
     return *p;
 }
 
-/* A vector has one element, so that n is usually 0. */
+/* A vector is one element, so that the first n elements are one or none. */
 LN_INLINE vec LN_PASTE(lane_load_first_, LN_ITEM)(const item *p, size_t n)
 {
     return n ? *p : 0;

@@ -1,6 +1,6 @@
-/* Between a plugin (torch_plugin.c, xsmm_plugin.c) and what needs its library (torch.cpp, xsmm.c).
- * Some libraries take long to load, or change the process when they are loaded, so the plugin opens
- * the second file when one of its kernels is prepared. */
+/* The interface between a plugin (torch_plugin.c, xsmm_plugin.c) and the shared library that is linked with its peer
+ * (torch.cpp, xsmm.c). Some peers take long to load, or change the process when they are loaded, so the plugin opens
+ * that library when one of its kernels is prepared. */
 #ifndef LAYERNORM_PEER_LATE_H
 #define LAYERNORM_PEER_LATE_H
 
@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/* As in ln_kernel and ln_plugin_table. set_threads and run_out may be NULL. */
+/* The functions have the meaning of those in ln_kernel and ln_plugin_table. set_threads and run_out may be NULL. */
 typedef struct late_peer {
     int (*set_threads)(unsigned threads);
     int (*prepare)(const ln_problem *problem, void **state);
@@ -26,7 +26,7 @@ typedef struct late_peer {
 
 LN_API const late_peer *late_peer_v1(void);
 
-/* Of the file that lies beside this one; NULL: it can't be loaded. */
+/* Opens a library in the folder of this plugin and returns its functions; NULL: it cannot be loaded. */
 static inline const late_peer *late_peer_open(const char *file)
 {
     Dl_info own;

@@ -1,17 +1,15 @@
 /* oneDNN's layer normalization as a plugin, by its C API (2.x and 3.x), and from 3.9 on its RMSNorm.
  *
- * onednn_f32, onednn_bf16_param_f32: what is timed is dnnl_primitive_execute() alone; the primitive
- * and its memory objects are made by prepare().
+ * onednn_f32, onednn_bf16_param_f32: the timed code is only dnnl_primitive_execute(); the primitive and its memory
+ * objects are made by prepare().
  *
- * onednn_call_f32: what is timed is all that a program does which keeps nothing: descriptors, the
- * primitive (out of oneDNN's own cache), memory objects, execution.
+ * onednn_call_f32: the timed code is that of a program that keeps nothing between calls: descriptors, the primitive
+ * (from oneDNN's own cache), memory objects, execution.
  *
  * onednn_rms_f32, onednn_rms_bf16_param_f32: the same with dnnl_rms_norm.
  *
- * Mean and variance are two passes over the row, in code that is generated for the CPU and the
- * row's length. In inference oneDNN gives neither mean nor rstd; gamma and beta are f32 whatever
- * the rows are.
- */
+ * Mean and variance are two passes over the row, in code that is generated for the CPU and the row's length. In
+ * inference oneDNN gives neither mean nor rstd; gamma and beta are f32 for all types of rows. */
 #include "peer.h"
 
 #include <oneapi/dnnl/dnnl.h>
@@ -36,7 +34,7 @@ static norm_layer layer_of(const ln_problem *problem)
                             (peer_has_beta(problem) ? (unsigned)dnnl_use_shift : 0u)};
 }
 
-/* One for the process, made when it is first needed. */
+/* One engine and stream for the process, made when they are first needed. */
 static dnnl_engine_t engine;
 static dnnl_stream_t stream;
 
@@ -50,7 +48,7 @@ static int begin(void)
     return stream != NULL;
 }
 
-/* Version 3 keeps the descriptions of tensors to itself, and makes a primitive's in one step. */
+/* In version 3 descriptions of tensors are opaque, and a primitive's description is made in one step. */
 typedef dnnl_memory_desc_t description;
 #if DNNL_VERSION_MAJOR >= 3
 typedef const_dnnl_memory_desc_t description_in;
@@ -100,7 +98,7 @@ static dnnl_status_t describe_layer(dnnl_primitive_desc_t *described, descriptio
 }
 #endif
 
-/* The rows as oneDNN sees them; x and y have one description. */
+/* Makes the description of the rows, which x and y share. */
 static dnnl_status_t describe_rows(const norm_layer *layer, description *rows)
 {
     const dnnl_dims_t sizes = {(dnnl_dim_t)layer->rows, (dnnl_dim_t)layer->hidden};
@@ -118,8 +116,8 @@ static dnnl_status_t describe(const norm_layer *layer, dnnl_primitive_desc_t *de
     return status;
 }
 
-/* Of what remains, oneDNN itself is asked; but rows that lie apart it takes and gets wrong (2.6.3:
- * five elements in rows of thirteen). */
+/* Returns the reason why a layer is not supported; NULL: it is. oneDNN decides, except for rows that are not dense,
+ * which it accepts but computes wrongly (2.6.3: five elements in rows of thirteen). */
 static const char *refuses(const norm_layer *layer, int is_dense)
 {
     if (!is_dense)
@@ -181,7 +179,7 @@ static int create_primitive(prepared *ready)
     return status == dnnl_success;
 }
 
-/* Everything but the tensors' addresses. */
+/* Makes everything that does not depend on the tensors' addresses. */
 static int make_primitive(prepared *ready, const norm_layer *layer)
 {
     const dnnl_dims_t sizes = {(dnnl_dim_t)layer->hidden};
@@ -204,7 +202,7 @@ static int make_primitive(prepared *ready, const norm_layer *layer)
     return made;
 }
 
-/* oneDNN takes pointers that are not const, and writes to y alone. */
+/* oneDNN's pointers are not const, but it writes only to y. */
 static void execute(prepared *ready, const void *const pointers[TENSORS])
 {
     for (int i = 0; i < ready->count; i++) {
@@ -258,8 +256,8 @@ static void run_call(const void *state, const ln_tensors *tensors)
     forget(&once);
 }
 
-/* Debian's oneDNN stands on GNU's OpenMP, and another compiler's omp.h may mean another one. A
- * primitive has as many threads as there are when it is made. */
+/* Debian's oneDNN uses GNU's OpenMP, and the omp.h of another compiler may declare another one. The number of threads
+ * of a primitive is that at its creation. */
 #if DNNL_CPU_THREADING_RUNTIME == DNNL_RUNTIME_OMP
 extern void omp_set_num_threads(int threads);
 #endif

@@ -1,14 +1,12 @@
-/* What the peers have in common: which conventions other libraries' LayerNorm can do, and how a
- * version is written. */
+/* Functions for all peers: the conventions that other libraries support, and the text of a version. */
 #ifndef LAYERNORM_PEER_H
 #define LAYERNORM_PEER_H
 
 #include <layernorm_plugin.h>
 #include <stdio.h>
 
-/* Mean and biased variance, eps in the variance, and no affine step, a vector gamma, or both
- * vectors: what torch.nn.LayerNorm says, and no library says more. NULL, or what stands against it.
- */
+/* Returns NULL if a convention is one of torch.nn.LayerNorm, else the reason. These have a biased variance, eps in the
+ * variance, and no affine step, a vector gamma, or both vectors; no library supports more. */
 static inline const char *peer_refuses_convention(const ln_convention *convention)
 {
     if (convention->ddof != 0)
@@ -28,7 +26,7 @@ static inline const char *peer_refuses_convention(const ln_convention *conventio
     return "it does not know this affine form";
 }
 
-/* What torch.nn.RMSNorm says. */
+/* The same for torch.nn.RMSNorm. */
 static inline const char *peer_refuses_rms(const ln_convention *convention)
 {
     if (convention->root || convention->cast)
@@ -61,12 +59,12 @@ static inline int peer_is_dense(const ln_problem *problem)
            peer_stride(problem->y_stride, problem->hidden) == problem->hidden;
 }
 
-/* From this minor version on releases were of this year. The last entry has year 0: not known. */
+/* The first minor version of each year. The last entry has year 0: not known. */
 typedef struct peer_release {
     int major, minor, year;
 } peer_release;
 
-/* "oneDNN 2.6.3 (2022)": the year is the minor version's. */
+/* Writes a version such as "oneDNN 2.6.3 (2022)", with the year of the minor version. */
 static inline void peer_version(char *text, size_t size, const char *name, int major, int minor,
                                 int patch, const peer_release *releases)
 {

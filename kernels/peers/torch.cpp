@@ -1,4 +1,4 @@
-// What needs PyTorch's library; torch_plugin.c says what is timed.
+// The part of the plugin that is linked with PyTorch; torch_plugin.c describes the kernels.
 #include "late.h"
 #include "peer.h"
 
@@ -16,8 +16,8 @@
 namespace
 {
 
-// Hands y out for the first request of its size, where it is on offer; all else is PyTorch's own
-// allocator's business.
+// Returns y for the first request of its size, if y was offered; all other requests go to PyTorch's own
+// allocator.
 class OutputAllocator final : public c10::Allocator
 {
   public:
@@ -76,7 +76,7 @@ c10::ScalarType type_of(ln_type type)
     return c10::kFloat;
 }
 
-// A tensor over memory that is given with each call.
+// Makes a tensor whose memory is given with each call.
 at::Tensor tensor_over(at::IntArrayRef sizes, at::IntArrayRef strides, ln_type type)
 {
     static double nothing;
@@ -120,7 +120,7 @@ struct Prepared {
         point(beta, tensors.beta);
     }
 
-    // Mean or rstd, where they are asked for.
+    // Copies mean or rstd if the caller wants it.
     void copy_statistic(const at::Tensor &from, void *to) const
     {
         if (to)
@@ -166,7 +166,7 @@ void call_kernel(Prepared &prepared, const ln_tensors &tensors)
 
 } // namespace
 
-// No exception leaves this file: what fails in run leaves y as it was, which the judge sees.
+// No exception leaves this file: a failure in run() leaves y unchanged, which the judge detects.
 extern "C" {
 
 static int set_threads(unsigned threads)

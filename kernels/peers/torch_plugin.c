@@ -1,17 +1,15 @@
 /* PyTorch's layer normalization as a plugin.
  *
- * pytorch_f32, pytorch_f64, pytorch_bf16: what is timed is the public call,
- * at::native_layer_norm(), in inference mode. It allocates its output; here it is given y for it,
- * so that neither fresh pages nor a copy are timed (where y's rows lie apart, the output is
- * copied).
+ * pytorch_f32, pytorch_f64, pytorch_bf16: the timed code is the public call, at::native_layer_norm(), in inference
+ * mode. It allocates its output; here its allocator returns y, so that neither new pages nor a copy are timed (if y's
+ * rows are not dense, the output is copied).
  *
- * pytorch_out_f32, ...: what is timed is the kernel below that call, into tensors that prepare()
- * made: no dispatch, no allocation.
+ * pytorch_out_f32, ...: the timed code is the kernel below that call, into tensors that prepare() made, without
+ * dispatch and allocation.
  *
- * Mean and variance come from one pass: Welford's and Chan's formulas over chunks of the row, put
- * together in a cascade. gamma and beta have the type of the rows. This file knows what there is;
- * torch.cpp does it, and is loaded, with PyTorch, when a kernel is first prepared.
- */
+ * Mean and variance are computed in one pass: Welford's and Chan's formulas over chunks of the row, combined in a
+ * cascade. gamma and beta have the type of the rows. This file lists the kernels; torch.cpp implements them, and is
+ * loaded, with PyTorch, when a kernel is first prepared. */
 #include "late.h"
 #include "peer.h"
 

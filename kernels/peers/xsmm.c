@@ -1,4 +1,4 @@
-/* What needs libxsmm; xsmm_plugin.c says what is timed. */
+/* The part of the plugin that is linked with libxsmm; xsmm_plugin.c describes the kernels. */
 #include "late.h"
 #include "peer.h"
 
@@ -6,13 +6,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Long rows are summed as matrices of so many columns first, as the sample does: it is faster. */
+/* Long rows are first summed as matrices of COLUMNS columns, as in libxsmm's sample, which is faster. */
 enum { COLUMNS = 64, LONG = 512 };
 
 typedef struct prepared {
     const ln_problem *problem;
-    libxsmm_meltwfunction_unary add_columns; /* to sums and sums of squares; NULL: short rows */
-    libxsmm_meltwfunction_unary add;         /* to one sum, or of a short row to both */
+    libxsmm_meltwfunction_unary
+        add_columns;                 /* computes sums and sums of squares; NULL: short rows */
+    libxsmm_meltwfunction_unary add; /* computes one sum, or both of a short row */
     libxsmm_meqn_function apply;
 } prepared;
 
@@ -35,7 +36,7 @@ static void add_argument(libxsmm_blasint equation, int position, int size)
                                              LIBXSMM_MATRIX_ARG_SET_TYPE_NONE, 0, 0));
 }
 
-/* Operations first, the outermost before the others; then the arguments in their order. */
+/* Generates the equation from its operations, the outermost first, and then the arguments in their order. */
 static libxsmm_meqn_function generate_equation(const ln_problem *problem)
 {
     libxsmm_blasint equation = libxsmm_meqn_create();
@@ -66,8 +67,8 @@ static libxsmm_meqn_function generate_equation(const ln_problem *problem)
         equation, libxsmm_create_meqn_arg_shape(hidden, 1, hidden, LIBXSMM_DATATYPE_F32));
 }
 
-/* libxsmm remembers sums that it has generated, but equations it takes for new ones each time, and
- * has room for 4096; so they are kept in its registry. */
+/* Returns an equation from libxsmm's registry, or generates it. libxsmm caches the sums that it has generated, but not
+ * equations, of which it can make only 4096. */
 static libxsmm_meqn_function find_equation(const ln_problem *problem)
 {
     const size_t key[] = {problem->hidden, problem->convention.affine};
@@ -102,8 +103,8 @@ static int prepare_layernorm(const ln_problem *problem, void **state)
     return 1;
 }
 
-/* The code that libxsmm generates leaves the upper halves of vector registers in use, which slows the SSE code
- * behind it: that is no fault of the layer normalization that is timed here. */
+/* The code that libxsmm generates leaves the upper halves of vector registers in use, which slows down SSE code
+ * after it. The time of the layer normalization should not include that. */
 static void leave_vectors(void)
 {
 #ifdef __x86_64__
@@ -112,7 +113,7 @@ static void leave_vectors(void)
 #endif
 }
 
-/* libxsmm takes pointers that are not const, and writes to `to` alone. */
+/* libxsmm's pointers are not const, but it writes only to `to`. */
 static void reduce(libxsmm_meltwfunction_unary how, const float *from, float *to)
 {
     libxsmm_meltw_unary_param tensors = {.in.primary = (void *)(uintptr_t)from, .out.primary = to};

@@ -1,11 +1,9 @@
-/* Layer normalization put together from what libxsmm 2 generates, as a plugin. libxsmm has none of
- * its own; this is its samples/equation/equation_layernorm.c.
+/* Layer normalization made of code that libxsmm 2 generates, as a plugin. libxsmm has no such function; this is its
+ * samples/equation/equation_layernorm.c.
  *
- * libxsmm_f32: what is timed is, row by row, the generated reduction to sum and sum of squares,
- * mean and rstd in f32, and the generated equation y = (x rstd - mean rstd) gamma + beta. prepare()
- * generates the code. The variance is E[x^2] - mean^2, at least 0. lnbench splits the rows among
- * threads.
- */
+ * libxsmm_f32: the timed code is, row by row, the generated reduction to sum and sum of squares, mean and rstd in f32,
+ * and the generated equation y = (x rstd - mean rstd) gamma + beta. prepare() generates the code. The variance is
+ * E[x^2] - mean^2, at least 0. lnbench splits the rows among threads. */
 #include "late.h"
 #include "peer.h"
 
@@ -15,7 +13,7 @@
 
 static const late_peer *peer;
 
-/* Loading libxsmm sets handlers of two signals, which are lnbench's. */
+/* Loading libxsmm replaces lnbench's handlers of two signals, which are restored here. */
 static int load(void)
 {
     static const int signals[] = {SIGABRT, SIGSEGV};

@@ -1,7 +1,7 @@
 /* ZenDNN's layer normalization and RMSNorm as a plugin, by its C++ API (6, which has
  * normalization_direct()).
  *
- * zendnn_f32, zendnn_rms_f32, ...: what is timed is zendnnl::lowoha::normalization::
+ * zendnn_f32, zendnn_rms_f32, ...: the timed code is zendnnl::lowoha::normalization::
  * normalization_direct(), which keeps nothing between calls.
  *
  * With AVX-512 its sum and sum of squares are one pass over the row in f32, and the variance is
@@ -40,7 +40,7 @@ const char *rms_supports(const ln_problem *problem)
     return reason ? reason : refuses(problem->convention.eps, peer_is_dense(problem));
 }
 
-// What both operations' calls have in common.
+// Sets the parameters that the calls of both operations have.
 zen::norm_params *begin(const ln_problem *problem, zen::norm_type_t type)
 {
     auto *call = new (std::nothrow) zen::norm_params;
@@ -83,7 +83,7 @@ void release(void *state)
     delete static_cast<zen::norm_params *>(state);
 }
 
-// What fails leaves y as it was, which the judge sees.
+// A failure leaves y unchanged, which the judge detects.
 void run(const void *state, const ln_tensors *tensors)
 {
     try {

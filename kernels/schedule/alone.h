@@ -9,13 +9,13 @@
 #error "the schedule alone is for the apply in_pairs"
 #endif
 
-/* What y of a row is made with. */
+/* The numbers from which y of a row is computed. */
 typedef struct paired_centre {
     doubled_moments found;
     doubled_factor rstd;
 } paired_centre;
 
-/* The affine form of p + l. */
+/* Applies the affine form to p + l. */
 LN_INLINE vec paired_finish(ln_affine affine, const convention *rules, vec p, vec l, size_t i,
                             size_t n)
 {
@@ -57,8 +57,8 @@ LN_INLINE void paired_apply(ln_affine affine, const row *view, const convention 
     }
 }
 
-/* A row whose xhat may not be normal numbers: element by element, powers of two taken back where gamma
- * has been multiplied by. */
+/* Computes a row whose xhat may be subnormal: element by element, with a scale that is removed after the multiplication
+ * by gamma. */
 LN_RARE void paired_apply_far(row view, convention rules, paired_centre by)
 {
     ln_affine affine = rules.affine;

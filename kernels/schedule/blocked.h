@@ -1,14 +1,13 @@
-/* blocked: rows in groups, the statistics of all of them first; then y by blocks of columns, whose
- * gamma and beta stay in L1 while the group's rows go by.
+/* blocked: rows in groups: first the statistics of all of them, then y by blocks of columns, whose gamma and beta stay
+ * in L1 for all rows of the group.
  *
- * For long rows that stay in a cache: from hidden 4096 on x, y, gamma and beta of a row together
- * overflow L1, and what counts is how many lines a vector brings into it: one of x for the
- * statistics, one of x and one of y for the apply, where rows one by one bring gamma and beta too.
- * Statistics (shifted) take 1.1 to 1.3 cycles a vector from L2, a copy 2.05 (Zen 5, 48 KiB of L1).
+ * This is for long rows that stay in a cache. From hidden 4096 on, x, y, gamma and beta of a row together exceed L1,
+ * and the time depends on the cache lines that each vector loads into it: one of x for the statistics, and one of x and
+ * one of y for apply. Without blocks there would be those of gamma and beta too. Statistics (shifted) take 1.1 to 1.3
+ * cycles for a vector from L2, a copy 2.05 (Zen 5, 48 KiB of L1).
  *
- * The apply is a loop of one vector, not unrolled; its blocks go from the last column back, since L1
- * still holds the end of the last row swept.
- * Measured: docs/lab/experiments.md, "blocked". */
+ * apply is a loop of one vector, not unrolled. Its blocks go from the last column to the first, since L1 still holds
+ * the end of the last row that was read. Measured: docs/lab/experiments.md, "blocked". */
 #ifndef LN_SCHEDULE_H
 #define LN_SCHEDULE_H
 
@@ -37,7 +36,7 @@ LN_INLINE void group_sweep(const call *run, group *set)
     }
 }
 
-/* y of columns `begin` to `end` of one row, from the last back. */
+/* Computes y of columns `begin` to `end` of one row, beginning with the last. */
 LN_INLINE void apply_columns(ln_affine affine, const row *view, const convention *rules, centre by,
                              size_t begin, size_t end)
 {

@@ -1,21 +1,20 @@
-/* blocked_nt: for long rows that come from memory and go there: while y of four rows is written,
- * the statistics of the next four are taken, a block of UNROLL vectors of one and then of the
- * other.
+/* blocked_nt: for long rows in memory: while y of four rows is written, the statistics of the next four are computed,
+ * in turn by blocks of UNROLL vectors.
  *
- * A vector of y costs what memory takes for a line of x and a line of y, some 11 cycles on Zen 5;
- * all else (3.5 lines from L2 and 4 cycles of arithmetic) fits beneath, if memory never has to
- * wait. Read a row, then write it, and it does: 0.70 to 0.77 of what a non-temporal copy reaches at
- * hidden 4096 to 12288, however many rows are taken together. So
- *   - reads and writes alternate by blocks of 256 bytes, as in the copy. By 1 KiB it is 4 % less,
- *     by 2 KiB 8 %; by rows, 20 %;
- *   - x is fetched 2048 elements before statistics want it, into L1 and one line a line. 1024 and
- *     4096 elements cost 5 %, 512 costs 25 %; into L2 alone (PREFETCHT1) costs 15 %, and
- *     gains a half on Zen 4 (fetches_to_l2()); the non-temporal hint halves it: its lines are gone
- *     before y is made;
+ * A vector of y takes as long as the transfer of a line of x and a line of y, about 11 cycles on Zen 5.
+ * The rest (3.5 lines from L2 and 4 cycles of arithmetic) is hidden by that, if memory never has to
+ * wait. It does wait if a row is first read and then written: that reaches only 0.70 to 0.77 of the speed of a
+ * non-temporal copy at hidden 4096 to 12288, for any number of rows at a time. So
+ *   - reads and writes alternate by blocks of 256 bytes, as in the copy. Blocks of 1 KiB are 4 % slower,
+ *     2 KiB 8 %, and whole rows 20 %;
+ *   - x is fetched into L1 2048 elements before the statistics need it, one line at a time. 1024 and
+ *     4096 elements cost 5 %, 512 costs 25 %; fetching only into L2 (PREFETCHT1) costs 15 %, but
+ *     gains a half on Zen 4 (fetches_to_l2()); the non-temporal hint halves the speed, since its lines are
+ *     evicted before y is computed;
  *   - four rows share gamma and beta in blocks of 1024 columns, 8 KiB, which then come from L1. Two
- *     rows, or blocks of 2048, lose 10 %, since misses of L1 take the buffers that stores around
+ *     rows, or blocks of 2048, lose 10 %, since misses of L1 occupy the buffers that stores around
  *     the caches need; one row at a time loses 40 %.
- * The statistics must be of one sweep, in steps (one_sweep.h). */
+ * The statistics must need one sweep, in steps (one_sweep.h). */
 #ifndef LN_SCHEDULE_H
 #define LN_SCHEDULE_H
 
@@ -31,14 +30,14 @@
 
 enum { GROUP_ROWS = 4, GROUP_COLUMNS = 1024 };
 
-/* Rows whose statistics are known, or are being taken. */
+/* Rows whose statistics are known or are being computed. */
 typedef struct group {
     size_t first;
     size_t count;
     moments found[GROUP_ROWS];
     factor rstds[GROUP_ROWS];
-    size_t known;  /* how many rows */
-    size_t column; /* how far the next one is */
+    size_t known;  /* the number of rows whose statistics are complete */
+    size_t column; /* the next column of the row after them */
     real pivot;
     sweep_sums sums;
 } group;
@@ -64,7 +63,7 @@ LN_INLINE void group_keep(const call *run, group *set, const row *view)
     set->column = 0;
 }
 
-/* Takes the next block of the group's rows into their statistics, if there is one left. */
+/* Adds the next block of the group's rows to their statistics, if one is left. */
 LN_INLINE void group_step(const call *run, group *set)
 {
     if (set->known == set->count)
@@ -90,15 +89,14 @@ LN_INLINE void group_step(const call *run, group *set)
     group_keep(run, set, &view);
 }
 
-/* Where the block of columns that begins about column i begins in this row: all blocks but the
- * first begin with a line of y. */
+/* Returns the column near i where a block begins in this row: all blocks but the first begin with a cache line of y. */
 LN_INLINE size_t block_begin(const row *view, size_t i)
 {
     size_t begin = i == 0 ? 0 : i + columns_to_line(view, i);
     return begin < view->hidden ? begin : view->hidden;
 }
 
-/* y of a block of columns of row number g, and a step of the next group for each step of that. */
+/* Computes y of a block of columns of row number g, alternating with steps of the next group. */
 LN_INLINE void group_apply(ln_affine affine, const call *run, const group *this, group *next,
                            size_t g, size_t i)
 {

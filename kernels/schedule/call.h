@@ -1,5 +1,5 @@
-/* What schedules are made of: one row's way from x to y, and a call of a kernel, as schedules hand it
- * from function to function. A schedule that says LN_NONTEMPORAL stores y around the caches. */
+/* Functions that all schedules use: the steps from x to y of one row, and the state of a call. A schedule with
+ * LN_NONTEMPORAL stores y around the caches. */
 #ifndef LN_SCHEDULE_CALL_H
 #define LN_SCHEDULE_CALL_H
 
@@ -16,9 +16,9 @@ LN_INLINE real statistics_pivot(const statistics *stats, const row *view)
 
 /* ---- y of a row ----
  *
- * affine is a constant: whoever walks a row asks for the form once, by LN_BY_AFFINE(). */
+ * affine is a constant: loops over a row test the form once, by LN_BY_AFFINE(). */
 
-/* y of n elements (LANES of them if n is more) from column i on: the last touch of them. */
+/* Returns y of the first n, at most LANES, elements from column i on, and reads them for the last time. */
 LN_INLINE vec apply_vector(ln_affine affine, const row *view, const convention *rules, centre by,
                            size_t i, size_t n)
 {
@@ -33,7 +33,7 @@ LN_INLINE void apply_stored(ln_affine affine, const row *view, const convention 
     row_store(view->y + i, apply_vector(affine, view, rules, by, i, n), n);
 }
 
-/* y of the first min(left, BLOCK) elements from i on. */
+/* Computes y of the first min(left, BLOCK) elements from i on. */
 LN_INLINE void apply_block(ln_affine affine, const row *view, const convention *rules, centre by,
                            size_t i, size_t left)
 {
@@ -44,25 +44,24 @@ LN_INLINE void apply_block(ln_affine affine, const row *view, const convention *
 }
 
 #if LN_NONTEMPORAL
-/* Stores of y around the caches, for a y that will not fit in them: a line that is stored whole is
- * not read first, and pushes nothing out. Those need aligned addresses, so what lies before y's
- * first line and behind its last is stored as usual.
+/* Stores of y around the caches are for a y that does not fit into them: a line that is stored as a whole is
+ * not read first, and evicts nothing. These stores need aligned addresses, so elements before y's
+ * first whole line and after its last are stored through the caches.
  *
- * Reads have to go on while lines are written: where a row is read and then written, memory does
- * one or the other, and each waits for the last of the former (at hidden 4096 that costs a quarter;
- * at 1024, 40 %). So for each line of y that is stored, one line of x is fetched that will be
- * wanted FETCH_AHEAD elements later, counted as if rows lay one behind the other. Statistics then
+ * Reads must continue while lines are written: if a row is first read and then written, memory waits at each change
+ * between them (which costs a quarter at hidden 4096 and 40 % at 1024). So for each line of y that is stored, one line
+ * of x is fetched that is needed FETCH_AHEAD elements later, counted as if rows were contiguous. Statistics then
  * find their row in L2. */
 enum { FETCH_AHEAD = 8192 / (int)sizeof(storage) };
 
-/* Whether every row of y begins with a line of its own. */
+/* Returns whether every row of y begins at a cache line. */
 LN_INLINE int rows_begin_lines(const ln_problem *problem, const ln_tensors *tensors)
 {
     size_t stride = problem->y_stride ? problem->y_stride : problem->hidden;
     return ((uintptr_t)tensors->y | stride * sizeof(storage)) % LINE_BYTES == 0;
 }
 
-/* Fetches the lines of the block at column i of x (and residual); i may lie far behind the row: an
+/* Fetches the lines of the block at column i of x (and residual). i may be far beyond the end of the row, since an
  * address that is fetched need not exist. */
 LN_INLINE void fetch_block(const row *view, size_t i)
 {
@@ -75,14 +74,14 @@ LN_INLINE void fetch_block(const row *view, size_t i)
     }
 }
 
-/* Asks memory for what will be wanted FETCH_AHEAD elements behind this row. */
+/* Fetches the elements that are FETCH_AHEAD after this row. */
 LN_INLINE void row_fetch(const row *view)
 {
     for (size_t i = 0; i < view->hidden; i += BLOCK)
         fetch_block(view, i + FETCH_AHEAD);
 }
 
-/* As apply_block(); y + i is a multiple of LANES elements from the beginning of a line. */
+/* Like apply_block(), with y + i a multiple of LANES elements after the beginning of a line. */
 LN_INLINE void stream_block(ln_affine affine, const row *view, const convention *rules, centre by,
                             size_t i, size_t left)
 {
@@ -99,7 +98,7 @@ LN_INLINE void stream_block(ln_affine affine, const row *view, const convention 
     }
 }
 
-/* y of the columns from begin to the next line, or to end: returns where that is. */
+/* Computes y of the columns from `begin` to the next cache line, or to `end`. Returns that column. */
 LN_INLINE size_t apply_to_line(ln_affine affine, const row *view, const convention *rules,
                                centre by, size_t begin, size_t end)
 {
@@ -124,13 +123,13 @@ LN_INLINE void apply_items(ln_affine affine, const row *view, const convention *
     }
 }
 #else
-/* Nothing is fetched ahead from caches. */
+/* Rows in caches are not fetched ahead. */
 LN_INLINE void row_fetch(const row *view)
 {
     (void)view;
 }
 
-/* What is left behind whole blocks is a loop: unrolled, it would be most of a kernel's code. */
+/* The elements after the last whole block are a loop: unrolled, they would be most of a kernel's code. */
 LN_INLINE void apply_items(ln_affine affine, const row *view, const convention *rules, centre by)
 {
     size_t i = 0;
@@ -221,10 +220,10 @@ LN_RARE void make_one_nan(storage *values, size_t count)
 
 /* ---- A residual of short storage ----
  *
- * Where storage is shorter than items, x + residual is written before the schedule begins, some rows
- * at a time: to sum, or where none is wanted to y. Those are the schedule's x then, and still in L2.
- * It takes 0.7 to 0.9 of the time of adding up on the way, and half the code; f32 would take 1.1 to
- * 1.5, so there only schedules that say SCHEDULE_ADDS_UP(problem) do it. */
+ * If storage is shorter than items, x + residual is computed before the schedule begins, some rows
+ * at a time, and written to sum, or to y if there is no sum. The schedule reads these as its x, from L2.
+ * This takes 0.7 to 0.9 of the time of adding within the schedule, and half the code. For f32 it would take 1.1 to
+ * 1.5, so it is done only by schedules that define SCHEDULE_ADDS_UP(problem). */
 
 #ifndef SCHEDULE_ADDS_UP
 #define SCHEDULE_ADDS_UP(problem) 0
@@ -266,7 +265,7 @@ LN_APART void run_added_up(const ln_problem *problem, const ln_tensors *tensors,
         run(&part, &piece);
 #ifdef STATISTICS_ONE_NAN
         for (size_t g = 0; tensors->sum && g < part.rows; g++)
-            if (is_nan(y[g * strides.y])) /* as the whole row is where sum has one */
+            if (is_nan(y[g * strides.y])) /* a NaN in sum makes the whole row NaN */
                 make_one_nan(sum + g * strides.sum, hidden);
 #endif
     }
@@ -275,20 +274,20 @@ LN_APART void run_added_up(const ln_problem *problem, const ln_tensors *tensors,
 #ifdef CENTRE_SPLIT
 /* ---- Rows of one element ----
  *
- * Of one element that is a number x - mean is 0, so that all such rows have one y; others are NaN. They
- * would all be swept again and made in double, as rows of equal elements are: 64 of them take 20 times as
- * long (f32, Zen 4). */
+ * x - mean is 0 for a finite element, so that all such rows have the same y; other rows are NaN. In the usual code
+ * all of them would be read twice and computed in double, as rows of equal elements are, which takes 20 times as long
+ * for 64 rows (f32, Zen 4). */
 
 enum { ZEROS = 2 }; /* 0 and -0 */
 
-/* More that lie one behind the other, where nobody asks for what is found of each. */
+/* Returns whether there are several contiguous rows of one element, without mean and rstd. */
 LN_INLINE int is_column(const ln_problem *problem, const ln_tensors *tensors)
 {
     return problem->hidden == 1 && problem->rows > ZEROS && problem->x_stride <= 1 &&
            problem->y_stride <= 1 && !tensors->mean && !tensors->rstd;
 }
 
-/* Row by row where y of 0 and of -0 are not the same number. */
+/* Computes all rows of one element; row by row if 0 and -0 give a different y. */
 LN_APART void run_column(const ln_problem *problem, const ln_tensors *tensors,
                          void (*run)(const ln_problem *problem, const ln_tensors *tensors))
 {
@@ -317,22 +316,22 @@ LN_APART void run_column(const ln_problem *problem, const ln_tensors *tensors,
 
 /* ---- A call ---- */
 
-/* What is the same for all rows. */
+/* The values that are the same for all rows. */
 typedef struct call {
     const ln_problem *problem;
     const ln_tensors *tensors;
     statistics statistics;
     convention convention;
-    residual_form form;  /* a constant of always-inline bodies */
+    residual_form form;  /* a constant in always-inline bodies */
     row_strides strides; /* for row_advance() */
-    /* 0 but in schedules that set them: */
-    int is_long; /* rows are of more than one chunk (one_sweep.h): a constant, too */
-    int regular; /* gamma and beta are: convention_is_regular() */
-    int streams; /* y goes around the caches: all rows of it begin lines */
-    int to_l2;   /* x is fetched to L2: fetch_line() */
+    /* Always 0, except in schedules that set them: */
+    int is_long; /* rows have more than one chunk (one_sweep.h): also a constant */
+    int regular; /* gamma and beta are regular (convention_is_regular()) */
+    int streams; /* y is stored around the caches: all its rows begin cache lines */
+    int to_l2;   /* x is fetched to L2 (fetch_line()) */
 } call;
 
-/* Each field by itself: to clear the rest of so large a thing takes as long as a few short rows. */
+/* Sets each field by itself: clearing the whole struct would take as long as a few short rows. */
 LN_INLINE call call_of(const ln_problem *problem, const ln_tensors *tensors, ln_affine affine,
                        residual_form form)
 {
@@ -349,8 +348,8 @@ LN_INLINE call call_of(const ln_problem *problem, const ln_tensors *tensors, ln_
     return run;
 }
 
-/* Row number r. Its strides are read anew: kept over a loop, they and what compilers make of them
- * take the registers of what is in the loop (two_pass at hidden 64: 4 %). */
+/* Returns row number r. The strides are read again for each row: values kept over a loop would occupy registers that
+ * the loop needs (two_pass at hidden 64: 4 %). */
 LN_INLINE row call_row(const call *run, size_t r)
 {
     row view = row_of(run->problem, run->tensors, run->form, r);
@@ -359,7 +358,7 @@ LN_INLINE row call_row(const call *run, size_t r)
     return view;
 }
 
-/* The next row. */
+/* Moves to the next row. */
 LN_INLINE void row_advance(row *view, const row_strides *strides)
 {
     view->x += strides->x;
@@ -371,8 +370,8 @@ LN_INLINE void row_advance(row *view, const row_strides *strides)
         view->sum += strides->sum;
 }
 
-/* The next row. What the pointers are is hidden from compilers, which otherwise keep one for each
- * row of a turn, in memory: there are more than registers. */
+/* Moves to the next row. The origin of the pointers is hidden, since compilers would otherwise keep a pointer for each
+ * row of a turn, more than there are registers. */
 LN_INLINE void row_next(const call *run, row *view)
 {
     row_advance(view, &run->strides);
@@ -380,7 +379,7 @@ LN_INLINE void row_next(const call *run, row *view)
     LN_OPAQUE(view->y);
 }
 
-/* Writes what the caller wants to know of a row. */
+/* Writes mean and rstd of a row if the caller wants them. */
 LN_INLINE void keep_moments(const ln_tensors *tensors, size_t r, moments found, factor rstd)
 {
     if (tensors->mean)
@@ -389,7 +388,7 @@ LN_INLINE void keep_moments(const ln_tensors *tensors, size_t r, moments found, 
         ((real *)tensors->rstd)[r] = (real)rstd;
 }
 
-/* n elements of y (LANES of them if n is more); regular, a constant, as in convention_is_regular(). */
+/* Stores the first n, at most LANES, elements of y. regular: a constant as in convention_is_regular(). */
 LN_INLINE void call_store(const call *run, storage *y, vec a, size_t n, int regular)
 {
     if (n < LANES)
@@ -407,7 +406,7 @@ LN_INLINE void call_store(const call *run, storage *y, vec a, size_t n, int regu
     (void)run;
 }
 
-/* Row r from beginning to end. */
+/* Computes row r from beginning to end. */
 LN_INLINE void run_row(const call *run, size_t r)
 {
     const row view = call_row(run, r);
@@ -427,11 +426,11 @@ LN_INLINE void run_rows(const call *run)
 #if defined(STATISTICS_ONE_SWEEP) && !SUMS_ARE_LONGER
 /* ---- Rows one by one, for statistics of one sweep in items ----
  *
- * Row r + 2 is swept while y of row r is made, block by block in the same loop; then the sums of row
- * r + 2 are taken over its lanes, and beside that the rest of row r + 1's chain of latencies is
- * walked, from these sums to what apply needs of it (pipelined.h says why). */
+ * Row r + 2 is swept while y of row r is computed, block by block in the same loop. Then the lanes of row r + 2's sums
+ * are added, while the remaining chain of latencies of row r + 1 is computed, from its sums to the numbers that apply
+ * needs (pipelined.h gives the reason). */
 
-/* y of the first min(left, BLOCK) elements from i on. */
+/* Computes y of the first min(left, BLOCK) elements from i on. */
 LN_INLINE void call_block(ln_affine affine, const call *run, const row *view, centre by, size_t i,
                           size_t left)
 {
@@ -458,7 +457,7 @@ LN_INLINE void sweep_and_apply_as(ln_affine affine, const call *run, sweep_sums 
     call_block(affine, run, this, by, i, hidden - i);
 }
 
-/* Sweeps `later` while y of `this` is made. */
+/* Sweeps `later` while y of `this` is computed. */
 LN_INLINE void sweep_and_apply(const call *run, sweep_sums *sums, const row *later, real pivot,
                                const row *this, centre by)
 {
@@ -474,7 +473,7 @@ typedef struct swept {
     real square;
 } swept;
 
-/* Of rows that are not there: 0. */
+/* Returns the pivot of row r; 0 after the last row. */
 LN_INLINE real row_pivot(const call *run, size_t r)
 {
     if (!LN_PIVOT || r >= run->problem->rows)
@@ -493,7 +492,7 @@ LN_INLINE swept swept_of(const call *run, const sweep_sums *sums, real pivot)
     return (swept){pivot, lanes[0], lanes[1]};
 }
 
-/* A row whose sweep has no other row beside it, at a call's ends: once for all that do it. */
+/* Sweeps a row by itself, at the beginning of a call. It is not inlined, to have its code only once. */
 LN_INLINE swept swept_as(statistics stats, row view, int is_long, residual_form form)
 {
     sweep_sums sums;
@@ -524,7 +523,7 @@ LN_INLINE swept swept_alone(const call *run, size_t r)
         run->statistics, call_row(run, r), run->is_long);
 }
 
-/* What apply needs of a row. */
+/* The numbers of a row that apply needs. */
 typedef struct known {
     real mean;
     real rest;
@@ -537,7 +536,7 @@ LN_INLINE centre known_centre(const call *run, known facts)
     return centre_of(found, facts.rstd, run->convention.quotient);
 }
 
-/* y of a row without another beside it. */
+/* Computes y of a row by itself. */
 LN_APART void apply_vector_alone(row view, convention rules, centre by)
 {
     view.form = RESIDUAL_NONE;

@@ -1,17 +1,16 @@
-/* fused: x and residual are read from memory once: the sum is written by the sweep that takes the
- * statistics, and y is made while the row is still in L1.
+/* fused: x and residual are read from memory once: the sweep for the statistics writes the sum, and y is computed while
+ * the row is still in L1.
  *
- * A short row is little work and a long chain of latencies: pivot, sums over lanes, quotient, root,
- * reciprocal. So as many rows as fit in a part of L1 are taken together, stage by stage: within a
- * stage no row waits for another. Each row is computed as if it were alone. Where y goes around the
- * caches, groups are of at most 2 KiB: memory should not wait for more to be read before it is
- * written to again (at hidden 256, groups of 8 rows are a tenth slower than single rows). */
+ * A short row has little work but a long chain of latencies: pivot, sums over lanes, quotient, root, reciprocal. So as
+ * many rows as fit into a part of L1 are processed together, stage by stage: within a stage no row waits for another.
+ * The bits of each row do not depend on the others. If y is stored around the caches, groups have at most 2 KiB, so
+ * that memory is written to again soon (at hidden 256, groups of 8 rows are a tenth slower than single rows). */
 #ifndef LN_SCHEDULE_H
 #define LN_SCHEDULE_H
 
 #include "schedule/call.h"
 
-/* A row of RMSNorm alone goes apart: kernel.h. */
+/* A single row of RMSNorm has its own code (kernel.h). */
 #if defined(SWEEP_SQUARES) && STORES_F32 && LN_LANES > 1 && !LN_NONTEMPORAL
 #define STATISTICS_OF_ONE
 #endif

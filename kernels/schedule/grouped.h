@@ -1,14 +1,13 @@
-/* grouped: rows in groups that stay in L1 (long ones in L2): their sums, what follows from those for
- * all of them together, then y: COLUMNS of one row, of the next, ..., with gamma and beta of those
- * columns in double, which is their place in L1. For statistics `exact` and apply `certified`.
+/* grouped: rows in groups that stay in L1 (long ones in L2): first their sums, then the estimates of all rows together,
+ * then y of COLUMNS columns of each row in turn, with gamma and beta of these columns kept in double in L1. For
+ * statistics `exact` and apply `certified`.
  *
- * Around the caches (LN_NONTEMPORAL) the sums of the next group are taken while y of one is stored:
- * STEP of its columns after each STEP of y, so that memory reads while it writes. A vector in doubt is
- * stored once more, through the caches: a processor keeps the order of its own stores to an address,
- * whichever way they go.
+ * Around the caches (LN_NONTEMPORAL) the sums of the next group are computed while y of one is stored: STEP of its
+ * columns after each STEP of y, so that memory reads while it writes. A vector that is not certain is stored again
+ * through the caches: a processor keeps the order of its own stores to an address, of both kinds.
  *
- * Where y is x, a row is gone over twice: once to find out whether its sums are needed in integers,
- * which y would spoil. */
+ * If y is x, a row is computed twice: first to find out whether its sums are needed in integers, which need the x that
+ * y overwrites. */
 #ifndef LN_SCHEDULE_H
 #define LN_SCHEDULE_H
 
@@ -25,14 +24,13 @@ typedef uint16_t bits_bf16 __attribute__((may_alias));
 typedef uint16_t bits_f16 __attribute__((may_alias));
 typedef LN_PASTE(bits_, LN_PARAM) param_bits;
 
-/* Code is kept short where vectors are. */
+/* With short vectors the code is kept short. */
 enum { IS_SHORT = LN_LANES < 8 };
 
-/* Groups that are held: that which y is made of and, around the caches, the next. */
+/* The number of groups at a time: the one whose y is computed and, around the caches, the next. */
 enum { GROUPS = 1 + LN_NONTEMPORAL };
 
-/* So many columns are stored as they are, and looked at again where an element is in doubt; WIDTH of them
- * at a time. */
+/* STEP columns are stored, WIDTH at a time, and computed again if an element is not certain. */
 #ifdef LANE_SINGLE
 enum { STEP = LN_PASTE(SINGLE_STEP_, LN_STORAGE), WIDTH = SINGLE_LANES };
 _Static_assert(!LN_NONTEMPORAL, "single_store_T() stores through the caches");
@@ -48,10 +46,10 @@ typedef struct job {
     statistics statistics;
     convention rules;
     residual_form form;
-    real gamma_most; /* max |gamma|, NaN where one is not finite */
+    real gamma_most; /* max |gamma|, NaN if one is not finite */
     real beta_most;
     int in_place;
-    _Alignas(64) column_terms terms; /* of those that y is made of */
+    _Alignas(64) column_terms terms; /* gamma and beta of the current columns */
 } job;
 
 typedef struct group {
@@ -69,17 +67,18 @@ typedef struct group {
     row views[GROUP_ROWS];
     size_t first;
     size_t count;
-    unsigned begun;      /* a bit for each row g whose exact[g] is set up */
-    unsigned constant;   /* the same of rows of one value, whose xhat is 0 */
-    size_t swept;        /* the first so many rows have their sums */
-    sweeping sweep;      /* of the row after them; i is 0 where it was not begun */
-    ln_exact_row *exact; /* GROUP_ROWS, which all groups share: y is made of one at a time */
+    unsigned begun;    /* a bit for each row g whose exact[g] is set up */
+    unsigned constant; /* a bit for each row of equal elements, whose xhat is 0 */
+    size_t swept;      /* the number of rows that have their sums */
+    sweeping sweep;    /* of the row after them; i is 0 if it has not begun */
+    ln_exact_row
+        *exact; /* GROUP_ROWS, shared by all groups, since y of one group is computed at a time */
 } group;
 
 /* ---- Preparation ---- */
 
-/* The largest |a|, NaN where one is not finite: sizes are ordered as their bits are, as integers. In
- * as many parts as compilers make vectors of. */
+/* Returns the largest |a|, NaN if one is not finite: absolute values have the order of their bits as integers. The loop
+ * has several parts so that compilers vectorise it. */
 LN_APART real largest_of(const param *a, size_t count)
 {
     enum { PARTS = 128 };
@@ -134,11 +133,11 @@ LN_INLINE void group_keep_sums(group *set, size_t g, exact_sums found)
 }
 
 #if LN_NONTEMPORAL
-/* x is fetched a page ahead, to L2: L1 is full of this group (docs/lab/experiments.md#grouped). */
+/* x is fetched a page ahead, to L2, since this group fills L1 (docs/lab/experiments.md#grouped). */
 enum { SWEEP_BLOCKS = STEP / BLOCK, FETCH_AHEAD = 4096 / (int)sizeof(storage) };
 _Static_assert(LN_CHUNK % SWEEP_BLOCKS == 0, "chunks end where steps do");
 
-/* Asks for STEP columns from i on: an address that is fetched need not exist. */
+/* Fetches STEP columns from i on. An address that is fetched need not exist. */
 LN_INLINE void fetch_ahead(const row *view, size_t i)
 {
     enum { TO_L2 = 2 };
@@ -150,8 +149,7 @@ LN_INLINE void fetch_ahead(const row *view, size_t i)
     }
 }
 
-/* The sums of STEP columns more of the first row that lacks them, or to its end. Does nothing where
- * all rows have theirs. */
+/* Adds STEP columns, or the rest, of the first row whose sums are incomplete. Does nothing if all are complete. */
 LN_INLINE void sweep_step(residual_form form, group *set)
 {
     if (set->swept == set->count)
@@ -199,7 +197,7 @@ LN_INLINE void sweep_rest(residual_form form, group *set)
 
 /* ---- Estimates ---- */
 
-/* See apply/certified.h. */
+/* Computes the estimate of row g and its error (apply/certified.h). */
 LN_INLINE void group_estimate(const job *run, group *set, size_t g)
 {
     const real smallest = NORMAL * LN_PASTE(UNIT_, LN_STORAGE);
@@ -229,7 +227,7 @@ LN_INLINE int is_known(const group *set, size_t g)
     return set->relative[g] < (real)INFINITY;
 }
 
-/* A row whose deviations from an element are all 0: so are all xhat, and mean is the element. */
+/* Marks row g as constant if its elements are all equal: all xhat are 0, and the mean is the element. */
 LN_APART void group_try_constant(const job *run, group *set, size_t g)
 {
     real first[LANES];
@@ -252,7 +250,7 @@ LN_APART void group_estimate_one(const job *run, group *set, size_t g)
     group_estimate(run, set, g);
 }
 
-/* Of all rows at once, where vectors are long; those that are not there are as they were. */
+/* Computes the estimates of all rows at once if vectors are long. The numbers of missing rows are old ones. */
 LN_INLINE void group_estimate_all(const job *run, group *set)
 {
     if (IS_SHORT) {
@@ -265,7 +263,7 @@ LN_INLINE void group_estimate_all(const job *run, group *set)
         group_estimate(run, set, g);
 }
 
-/* A row that has to be swept about its mean. */
+/* Sweeps a row again, about its mean. */
 LN_APART void group_look_again(const job *run, group *set, size_t g)
 {
     set->pivot[g] = set->sum[g] * run->statistics.inverse;
@@ -309,15 +307,15 @@ LN_INLINE terms_of_row terms_at(const group *set, size_t g)
                           lane_set(set->least[g])};
 }
 
-/* y of the n elements from i on, before it is rounded. */
+/* Returns y of the n elements from i on, before it is rounded. */
 LN_INLINE vec y_of(const row *view, const terms_of_row *by, affine_terms terms, size_t i, size_t n)
 {
     vec x = lane_subtract(exact_again(view, i, n), by->pivot);
     return convention_finish_any(multiply_add(x, by->rstd, by->addend), terms);
 }
 
-/* Whether both ends of a lane's interval are stored alike, and not as 0: a bit for each that is not.
- * 16-bit storage is rounded twice (lane/lane.h), which tells nothing here. */
+/* Returns a bit for each lane that is not certain: the ends of its interval are stored as different numbers, or as 0.
+ * All lanes are uncertain for 16-bit storage, which is rounded twice (lane/lane.h). */
 LN_INLINE unsigned unequal_ends(const group *set, size_t g, vec y, affine_terms terms)
 {
     vec error = lane_multiply(lane_add(lane_absolute(y), lane_absolute(terms.beta)),
@@ -327,7 +325,7 @@ LN_INLINE unsigned unequal_ends(const group *set, size_t g, vec y, affine_terms 
     return lane_unequal(lane_stored(lane_subtract(y, error)), lane_stored(lane_add(y, error)));
 }
 
-/* Vector i of row g, some of whose elements may be in doubt, stored to y. */
+/* Stores vector i of row g, some of whose elements may be uncertain, to y. */
 LN_APART void store_doubtful(const job *run, group *set, size_t g, size_t i, size_t n, storage *y)
 {
     const terms_of_row by = terms_at(set, g);
@@ -348,8 +346,8 @@ LN_APART void store_doubtful(const job *run, group *set, size_t g, size_t i, siz
             ln_exact_store(run->problem->storage, y, j, bits[j]);
 }
 
-/* Row g to y, or, where `keep` is 0, to the first LANES elements of y again and again. Each vector is
- * known before it is stored: y may be x. */
+/* Computes row g and stores it to y, or all of it to the first LANES elements of y if `keep` is 0. Each vector is
+ * complete before it is stored, since y may be x. */
 LN_APART void apply_one(const job *run, group *set, size_t g, storage *y, size_t keep)
 {
     const row view = set->views[g];
@@ -372,7 +370,7 @@ LN_APART void apply_in_place(const job *run, group *set, size_t g)
     apply_one(run, set, g, set->views[g].y, SIZE_MAX);
 }
 
-/* Beta, and -0 as +0: right at once where beta is finite and of the storage type. */
+/* Stores beta, with -0 as +0, which is the result if beta is finite and has the storage type. */
 LN_APART void apply_constant(const job *run, group *set, size_t g)
 {
     const row view = set->views[g];
@@ -382,9 +380,9 @@ LN_APART void apply_constant(const job *run, group *set, size_t g)
     }
 }
 
-/* ---- Rows without pivots: COLUMNS of one after the other ---- */
+/* ---- Rows without pivots: COLUMNS columns of each row in turn ---- */
 
-/* Gamma and beta of COLUMNS columns from `begin` on, in double, to `run`. */
+/* Converts gamma and beta of COLUMNS columns from `begin` on to double in `run`. */
 LN_APART void widen_parameters(job *run, size_t begin)
 {
     const convention rules = run->rules;
@@ -396,7 +394,7 @@ LN_APART void widen_parameters(job *run, size_t begin)
     }
 }
 
-/* Columns `begin` to `end` of row g, whole vectors, some of which are in doubt. */
+/* Computes the columns `begin` to `end` of row g, whole vectors some of which are uncertain, again. */
 LN_APART void step_again(const job *run, group *set, size_t g, size_t begin, size_t end)
 {
     const terms_of_row by = terms_at(set, g);
@@ -412,7 +410,7 @@ LN_APART void step_again(const job *run, group *set, size_t g, size_t begin, siz
 }
 
 #if LN_NONTEMPORAL
-/* Columns `begin` to the next line of y, or to `last`; returns where that is. */
+/* Stores the columns from `begin` to the next cache line of y, or to `last`. Returns that column. */
 LN_INLINE size_t store_to_line(const job *run, group *set, size_t g, size_t begin, size_t last)
 {
     storage *y = set->views[g].y;
@@ -440,7 +438,7 @@ LN_INLINE row_terms row_terms_at(const job *run, const group *set, size_t g)
 #endif
 }
 
-/* Columns from `begin` on, COLUMNS of them. */
+/* Computes COLUMNS columns from `begin` on. */
 LN_INLINE void apply_columns(residual_form form, const job *run, group *set, group *next, size_t g,
                              size_t begin)
 {
@@ -532,7 +530,7 @@ LN_INLINE void group_run(job *run, group *set, group *next)
     apply_group(run, set, next);
 }
 
-/* Rows in a group: as many as stay in L1, or of long ones in L2, those of all groups about alike. */
+/* Returns the number of rows in a group: as many as fit into L1 (long ones: L2), about the same in all groups. */
 LN_INLINE size_t rows_of_group(const ln_problem *problem)
 {
     size_t bytes = problem->hidden > COLUMNS ? LONG_BYTES : GROUP_BYTES;
@@ -542,7 +540,7 @@ LN_INLINE size_t rows_of_group(const ln_problem *problem)
     return groups ? (problem->rows + groups - 1) / groups : most;
 }
 
-/* One function for all forms, to keep the code short: constants would gain nothing out here. */
+/* One function for all forms keeps the code short: constants would gain nothing here. */
 LN_APART void schedule_run(const ln_problem *problem, const ln_tensors *tensors, ln_affine affine,
                            residual_form form)
 {

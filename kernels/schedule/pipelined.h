@@ -1,14 +1,14 @@
-/* pipelined: while y of one row is made, a later row is swept, block by block in the same loop;
- * what is found of a row is computed in between, long before it is needed. For statistics of one
- * sweep (one_sweep.h), and for rows that stay in cache.
+/* pipelined: while y of one row is computed, a later row is swept, block by block in the same loop;
+ * the statistics of a row are finished in between, long before they are needed. For statistics of one
+ * sweep (one_sweep.h), and for rows that stay in a cache.
  *
- * Rows go one by one where they are long or few, else in groups of 4 to 16. A row's chain of
- * latencies (sums over lanes, quotient, root, reciprocal: some 130 cycles) is cut in two, each part
- * begun with what was known a while before, so that it does not fill the reorder buffer.
+ * Rows that are long or few are processed one by one, others in groups of 4 to 16. A row's chain of
+ * latencies (sums over lanes, quotient, root, reciprocal: about 130 cycles) is divided into two parts, each of which
+ * begins with numbers that have been known for some time, so that it does not fill the reorder buffer.
  * Measured: docs/lab/experiments.md, "pipelined".
  *
- * A row's bits depend on that row alone: groups that are not full go the same way, and what stands
- * in their empty places is never used. */
+ * A row's bits depend only on that row: groups that are not full use the same code, and the results of their missing
+ * rows are never used. */
 #ifndef LN_SCHEDULE_H
 #define LN_SCHEDULE_H
 
@@ -20,16 +20,16 @@
 
 enum {
     GROUP_ROWS = 16,
-    QUAD = 4, /* rows that acc_sum_rows takes */
+    QUAD = 4, /* the rows of one acc_sum_rows() */
     GROUP_BYTES = 4096,
     LONG_ROW = 200,
-    FEW_ROWS = 8, /* a group pays for its empty places too */
+    FEW_ROWS = 8, /* fewer rows form no group, since missing rows take time too */
 };
 
 /* ---- Short rows, in groups ---- */
 
 typedef struct group {
-    acc x[GROUP_ROWS]; /* before the sweep, what the pivots are made of */
+    acc x[GROUP_ROWS]; /* before the sweep, the sums for the pivots */
     acc squares[GROUP_ROWS];
     real pivot[GROUP_ROWS];
     real sum[GROUP_ROWS];
@@ -41,7 +41,7 @@ typedef struct group {
     size_t count;
 } group;
 
-/* All places hold numbers, since those of rows that are not there are computed with too. */
+/* Sets all places to numbers, since those of missing rows are used in the computation too. */
 LN_INLINE void group_clear(group *set)
 {
     set->first = set->count = 0;
@@ -51,7 +51,7 @@ LN_INLINE void group_clear(group *set)
     }
 }
 
-/* The next rows, from first on, and their pivots. */
+/* Begins a group with the rows from `first` on, and computes their pivots. */
 LN_INLINE void group_take(const call *run, group *set, size_t first, size_t size)
 {
     size_t rows = run->problem->rows, left = first < rows ? rows - first : 0;
@@ -84,7 +84,7 @@ LN_INLINE void group_keep(const call *run, group *set, size_t g, moments found)
     set->rstd[g] = convention_rstd(&run->convention, found);
 }
 
-/* Rows whose pivots were far off. */
+/* Sweeps the rows again whose pivots were far from their means. */
 LN_INLINE void group_again(const call *run, group *set)
 {
     for (size_t g = 0; g < set->count; g++) {
@@ -96,7 +96,7 @@ LN_INLINE void group_again(const call *run, group *set)
     }
 }
 
-/* From sums to rstd. */
+/* Computes rstd and the means from the sums. */
 LN_INLINE void group_finish(const call *run, group *set)
 {
     unsigned off = 0;
@@ -128,7 +128,7 @@ typedef struct cursors {
     row to_apply;
 } cursors;
 
-/* Row g of the group that is swept, and of the one that is applied: either may lack it. */
+/* Sweeps row g of one group and applies row g of another; either may be missing. */
 LN_INLINE void group_step(const call *run, cursors *next, group *later, const group *this, size_t g)
 {
     if (g < later->count) {
@@ -182,7 +182,7 @@ LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors
         run_short(&run);
 }
 
-/* Rows whose sums go by chunks. */
+/* Long rows, whose sums have several chunks, have their own function. */
 #define SCHEDULE_LONG
 
 LN_INLINE int schedule_is_long(const ln_problem *problem)

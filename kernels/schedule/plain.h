@@ -1,11 +1,11 @@
-/* plain: row after row: its statistics, then y (and the sum, where one is wanted). */
+/* plain: one row after the other: its statistics, then y. */
 #ifndef LN_SCHEDULE_H
 #define LN_SCHEDULE_H
 
 #include "schedule/call.h"
 
-/* A row of RMSNorm alone goes apart, too (kernel.h), one of f32. Not in plain C: there gcc 12 warns of loops that
- * never run. */
+/* A single f32 row of RMSNorm has its own code (kernel.h), but not in plain C, where gcc 12 warns of loops that never
+ * run. */
 #if defined(SWEEP_SQUARES) && STORES_F32 && LN_LANES > 1
 #define STATISTICS_OF_ONE
 #endif
@@ -13,10 +13,10 @@
 #ifdef STATISTICS_ONE_NAN
 /* ---- The same NaN everywhere ----
  *
- * Which NaN an operation gives, and with which sign, differs between ISAs, and compilers swap operands.
- * So y are added up on the way, some rows at a time: a NaN among them makes the sum one, and then each
- * NaN of these rows is replaced by the canonical one. That takes the place of an addition that does
- * nothing, of -0 where no eps is on the quotient. Rows with such an eps go apart. */
+ * The bits and the sign of a computed NaN differ between ISAs, and compilers swap operands. So all y of some rows are
+ * added: a NaN among them makes the sum a NaN, and then each NaN of these rows is replaced by the canonical one. This
+ * addition replaces the addition of -0, which stands for the eps on the quotient if there is none, and so takes no
+ * extra time. Rows with such an eps have another loop. */
 
 enum { ROWS_ADDED_UP = 16 };
 
@@ -29,7 +29,7 @@ LN_INLINE vec apply_and_add(ln_affine affine, const row *view, const convention 
     return lane_add(sum, y);
 }
 
-/* y of a row, added to sums, in which what lies behind the row's end may count. */
+/* Computes y of a row and adds it to sums, which may include numbers after the row's end. */
 LN_INLINE void apply_and_add_up(ln_affine affine, const row *view, const convention *rules,
                                 centre by, vec sums[UNROLL])
 {
@@ -45,7 +45,7 @@ LN_INLINE void apply_and_add_up(ln_affine affine, const row *view, const convent
     }
 }
 
-/* Rows of which one may hold a NaN. */
+/* Replaces all NaNs of rows by the canonical one. */
 LN_RARE void make_rows_one_nan(const ln_problem *problem, const ln_tensors *tensors,
                                residual_form form, size_t first, size_t count)
 {
@@ -62,7 +62,7 @@ LN_RARE void make_rows_one_nan(const ln_problem *problem, const ln_tensors *tens
     }
 }
 
-/* An eps of 0 too: adding it to -0 is not nothing. */
+/* Returns whether there is an eps on the quotient, even one of 0: adding 0 would change a -0. */
 LN_INLINE int has_quotient(const convention *rules)
 {
     return !(rules->quotient == 0 && signbit(rules->quotient));

@@ -1,7 +1,6 @@
-/* row_pairs: y of two rows side by side, so that they share gamma and beta, while two later ones are
- * swept, vector by vector in the same loop. For statistics retry, and for 16-bit storage before
- * all, where work counts more than memory: what a copy does to 32 elements is one load and one
- * store, and there are two registers of f32 in them.
+/* row_pairs: y of two rows is computed together, so that they share gamma and beta, while two later ones are
+ * swept, vector by vector in the same loop. For the statistics `retry`, and mainly for 16-bit storage, where arithmetic
+ * takes more time than memory: a copy of 32 elements takes one load and one store, but they are two registers of f32.
  *
  * Measured: docs/lab/experiments.md, "row_pairs". */
 #ifndef LN_SCHEDULE_H
@@ -19,34 +18,34 @@
 
 enum {
     PAIR = 2,
-    RING = 5,           /* pairs on their way */
-    SHORT_BYTES = 2048, /* rows of so many wait in L1 for longer */
-    FULL_BYTES = 4096,  /* where rows in pairs fill L1 */
-    FEW_ROWS = 8,       /* gamma and beta are not looked through for so few */
-    FETCH_BYTES = 8192, /* x is fetched so far ahead of its sweep, where y goes around the caches */
+    RING = 5,           /* pairs that are swept but not yet applied */
+    SHORT_BYTES = 2048, /* rows of at most this size may wait in L1 for longer */
+    FULL_BYTES = 4096,  /* from this size on, pairs of rows fill L1 */
+    FEW_ROWS = 8,       /* for fewer rows gamma and beta are not tested (regular) */
+    FETCH_BYTES = 8192, /* the distance of the fetches of x, if y is stored around the caches */
 };
 
-/* What is done at a call's ends alone, and to rows that are not regular. Inline, calls of few rows are 5
- * to 10 % faster, but those do not go around the caches; with 32 lanes and sums of f64 it would be three quarters of
- * the kernel's code. */
+/* For functions that run only at the ends of a call and for rows that are not regular. Inlining them makes calls of few
+ * rows 5 to 10 % faster. But such calls do not use the kernels that store around the caches, and with 32 lanes and f64
+ * sums the inlined code would be three quarters of the kernel. */
 #if LN_NONTEMPORAL || (SUMS_ARE_LONGER && LN_LANES == 32)
 #define PAIR_INLINE LN_APART
 #else
 #define PAIR_INLINE LN_INLINE
 #endif
 
-/* A single pair has no other to be swept beside. */
+/* A single pair cannot be swept together with another one. */
 #if !LN_NONTEMPORAL
 #define SCHEDULE_FEW 3
 #endif
 
-/* Two rows, from their sweep to what apply needs of them. */
+/* Two rows: their sums, and then the numbers that apply needs. */
 typedef struct pair {
-    sweep_total parts[2 * PAIR]; /* of both rows' sums, then of their squares' */
+    sweep_total parts[2 * PAIR]; /* both rows' sums, then their sums of squares */
     real sums[2 * PAIR];
     item centres[CENTRE_PARTS][PAIR];
-    int regular; /* both rows */
-    int again;   /* by pair_look_again(): found and rstds are set */
+    int regular; /* both rows are */
+    int again;   /* pair_look_again() is needed: found and rstds are set */
 #ifdef CENTRE_CHECKED
     moments found[PAIR];
     factor rstds[PAIR];
@@ -71,8 +70,8 @@ PAIR_INLINE void pair_sweep(const call *run, pair *two, size_t first)
     pair_keep(two, sums);
 }
 
-/* Rows that have to be swept again, or are not regular, and what the caller wants to know. Given a
- * copy of the call: what it is given it might change, for all the compiler knows. */
+/* Handles rows that must be swept again or are not regular, and writes mean and rstd. It gets a copy of the call, which
+ * the compiler then knows to be unchanged. */
 LN_RARE void pair_look_again(call run, pair *two, size_t first)
 {
     two->regular = run.regular;
@@ -104,8 +103,8 @@ LN_INLINE centre pair_parts(const pair *two, size_t g)
     return centre_of_parts(parts);
 }
 
-/* Finds the centres of `rows` rows (a constant: of one pair or of two). Each step is a loop of its own,
- * of which compilers make vectors: scalar, this takes a third of the time of rows of 256. */
+/* Computes the centres of `rows` rows (a constant: one pair or two). Each step is a separate loop that compilers
+ * vectorise: scalar, this takes a third of the time of rows of 256 elements. */
 LN_INLINE void pairs_finish_of(const call *run, size_t rows, pair *const pairs[], size_t first)
 {
     enum { ROWS = 2 * PAIR };
@@ -165,7 +164,7 @@ LN_INLINE void pairs_finish_of(const call *run, size_t rows, pair *const pairs[]
     }
 }
 
-/* Once for all that do it. */
+/* The same for one pair, not inlined. */
 LN_APART void pair_finish(const call *run, pair *one, size_t first)
 {
     pairs_finish_of(run, PAIR, (pair *const[]){one}, first);
@@ -176,7 +175,7 @@ LN_APART void pairs_finish(const call *run, pair *one, pair *other, size_t first
     pairs_finish_of(run, 2 * PAIR, (pair *const[]){one, other}, first);
 }
 
-/* One vector of y of both rows. Gamma and beta are loaded once: no store comes between. */
+/* Computes one vector of y of both rows. Gamma and beta are loaded once, since there is no store between. */
 LN_INLINE void pair_vector(ln_affine affine, const call *run, const row rows[PAIR],
                            const centre centres[PAIR], size_t i, size_t n)
 {
@@ -193,7 +192,7 @@ LN_INLINE void pair_vector(ln_affine affine, const call *run, const row rows[PAI
         call_store(run, rows[g].y + i, y[g], n, 1);
 }
 
-/* The same, and a vector of the rows that are swept, to the sums number u. */
+/* The same, and adds a vector of the rows that are swept to the sums number u. */
 LN_INLINE void pair_step(ln_affine affine, const call *run, sweep_sums sums[PAIR],
                          const row to_sweep[PAIR], const row to_apply[PAIR],
                          const centre centres[PAIR], unsigned u, size_t i, size_t n)
@@ -217,7 +216,7 @@ LN_INLINE void pair_chunk(sweep_sums sums[PAIR], size_t i)
         sweep_chunk(&sums[g], 0, i);
 }
 
-/* Sweeps the rows from number `later` on while y of those from `this` on is made. */
+/* Sweeps the rows from number `later` on while y of those from `this` on is computed. */
 LN_INLINE void pair_both(ln_affine affine, const call *run, pair *total, size_t later,
                          const pair *applied, size_t this)
 {
@@ -256,16 +255,16 @@ PAIR_INLINE void pair_apply(const call *run, const pair *two, size_t first)
         if (two->again)
             by = centre_of(two->found[g], two->rstds[g], run->convention.quotient);
 #endif
-        if (LN_NONTEMPORAL) /* no copy of the loop for the usual form */
+        if (LN_NONTEMPORAL) /* without a copy of the loop for the usual form */
             apply_row_as(run->convention.affine, &view, &run->convention, by);
         else
             apply_row(&view, &run->convention, by);
     }
 }
 
-/* Pair t is swept in turn t, and its y made in turn t + lag. In between its lanes are summed up, and
- * its centres found: behind different turns where lag is more than 1, so that the chain of latencies
- * is in pieces, and of two pairs at once where lag is the ring's. Long rows leave L1 before that pays. */
+/* Returns the lag: pair t is swept in turn t, and its y is computed in turn t + lag. In between the lanes of its sums
+ * are added and its centres computed: after different turns if lag is above 1, so that the chain of latencies
+ * is divided, and for two pairs at once if lag is the largest. Long rows would leave L1 with a larger lag. */
 LN_INLINE size_t pairs_lag(size_t bytes)
 {
     if (bytes <= SHORT_BYTES)
@@ -274,7 +273,7 @@ LN_INLINE size_t pairs_lag(size_t bytes)
 }
 
 #if LN_NONTEMPORAL
-/* On Intel a fetch to L1 is 5 to 10 % faster where rows are long (docs/lab/experiments.md, "fetch"). */
+/* On Intel a fetch to L1 is 5 to 10 % faster for long rows (docs/lab/experiments.md, "fetch"). */
 LN_INLINE int pairs_fetch_to_l2(size_t bytes)
 {
 #if defined(__x86_64__)
@@ -285,7 +284,7 @@ LN_INLINE int pairs_fetch_to_l2(size_t bytes)
 }
 #endif
 
-/* What is done behind turn t. */
+/* Does the steps after turn t. */
 LN_INLINE void pairs_between(const call *run, pair ring[RING], size_t pairs, size_t lag, size_t t)
 {
     size_t summed = lag > 2, finished = lag > 2 ? 2 : lag - 1;
@@ -311,7 +310,7 @@ LN_INLINE void run_pairs(const call *run, size_t pairs, ln_affine affine, residu
     for (size_t t = 0; t < pairs + lag; t++) {
         pair *later = &ring[t % RING], *this = &ring[(t - lag) % RING];
         int sweeps = t < pairs, applies = t >= lag;
-        /* They are constants, but gcc for AArch64 thinks that a function out of line may have changed
+        /* These are constants, but gcc for AArch64 assumes that a function that is not inlined may have changed
          * them. */
         if (run->convention.affine != affine || run->convention.form != form || run->form != form)
             __builtin_unreachable();

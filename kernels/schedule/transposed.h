@@ -1,18 +1,17 @@
-/* transposed: short rows, in groups of LANES: the sums of a group's rows are taken together by a
- * tree that transposes, so that they lie side by side in one vector, and what is done once a row
- * (quotient, root, reciprocal) is done once a group. For statistics of one sweep (one_sweep.h).
+/* transposed: short rows in groups of LANES: the sums of a group's rows are computed together by a tree that
+ * transposes, so that they are the lanes of one vector, and the steps of a row (quotient, root, reciprocal) are done
+ * once for a group. For statistics of one sweep (one_sweep.h).
  *
- * While y of one group is made, row for row the group after the next is swept, and the pivots of
- * the one behind that are prepared; in between, in pieces, the chain of latencies of the group
- * between is walked, whose sums have been known since the last turn. There is code for each number
- * of vectors. A tree takes four rows to one vector with three additions and six permutations, and
- * four of those to all the sums: a quarter of what a row takes alone. A row's last vector ends where
- * the row does and overlaps the one before, so that nothing is masked but one of the terms of the
- * sums. Gamma and beta stay in registers up to 64. Measured: docs/lab/experiments.md, "transposed". */
+ * While y of one group is computed row by row, the group after the next is swept, and the pivots of the one after that
+ * are prepared. In between, the chain of latencies of the next group, whose sums are known since the last turn, is
+ * computed in pieces. There is code for each number of vectors. A tree reduces four rows to one vector with three
+ * additions and six permutations, and four of these to all the sums: a quarter of the work of single rows. A row's last
+ * vector ends at the end of the row and overlaps the one before, so that only one of the terms of the sums is masked.
+ * Gamma and beta stay in registers up to 64 columns. Measured: docs/lab/experiments.md, "transposed". */
 #ifndef LN_SCHEDULE_H
 #define LN_SCHEDULE_H
 
-/* Short rows with a residual are added up before: with it there would be more pointers than registers. */
+/* The residual of short rows is added before, since otherwise there would be more pointers than registers. */
 #define SCHEDULE_ADDS_UP(problem) ((problem)->hidden <= SHORT_ROW)
 
 #include "schedule/call.h"
@@ -22,21 +21,21 @@
 #endif
 
 enum {
-    SHORT_ROW = 128,             /* the longest that goes by groups of LANES */
-    MOST = SHORT_ROW / LN_LANES, /* vectors of such a row */
-    QUAD = 4,                    /* rows that acc_fold_four() takes */
+    SHORT_ROW = 128,             /* the longest row that is processed in groups of LANES */
+    MOST = SHORT_ROW / LN_LANES, /* the vectors of such a row */
+    QUAD = 4,                    /* the rows of one acc_fold_four() */
     QUADS = LANES / QUAD,
-    PIECES = 4, /* of what is done once a group */
+    PIECES = 4, /* the pieces of a group's steps */
 };
 
-/* Rows without a pivot take fewer operations, and fewer again where no y is subnormal. */
+/* Rows without a pivot take fewer operations, and even fewer if no y is subnormal. */
 #ifdef STATISTICS_RETRY
 #define GROUPS_REGULAR 1
 #else
 #define GROUPS_REGULAR 0
 #endif
 
-typedef struct group { /* LANES rows, of which `count` are there */
+typedef struct group { /* LANES rows, of which the first `count` exist */
     acc_fold pivots[QUADS];
     acc_fold sums[QUADS];
     acc_fold squares[QUADS];
@@ -48,15 +47,15 @@ typedef struct group { /* LANES rows, of which `count` are there */
     item parts[CENTRE_PARTS][LANES];
     size_t first;
     size_t count;
-    unsigned again; /* some row needs a second look */
-    int regular;    /* all rows, of a call that is (convention_is_regular()) */
+    unsigned again; /* group_look_again() is needed for some row */
+    int regular;    /* all rows are, in a call that is (convention_is_regular()) */
 #ifdef CENTRE_CHECKED
     unsigned strange;      /* some row is */
     centre centres[LANES]; /* if so */
 #endif
 } group;
 
-/* ---- What is done once a group ---- */
+/* ---- Steps of a group ---- */
 
 LN_INLINE void group_take_pivots(const call *run, group *set)
 {
@@ -106,7 +105,7 @@ LN_INLINE int group_is_regular(const call *run, const group *set)
 }
 
 LN_INLINE unsigned group_doubts(const call *run,
-                                const group *set) /* whether a row needs a second look */
+                                const group *set) /* whether group_look_again() is needed */
 {
     unsigned again = run->tensors->mean || run->tensors->rstd;
     LN_VECTORIZED
@@ -121,8 +120,8 @@ LN_INLINE unsigned group_doubts(const call *run,
     return again;
 }
 
-/* From sums to what apply needs, in pieces: what waits for one of them must not fill the reorder
- * buffer. Loops that compilers make vectors of, which they do where each has one thing to do. */
+/* Computes a piece of the steps from the sums to the numbers that apply needs. They are in pieces, so that waiting
+ * instructions do not fill the reorder buffer. Each loop has one task, so that compilers vectorise it. */
 LN_INLINE void group_piece(const call *run, group *set, size_t piece)
 {
     if (piece == 0) {
@@ -151,8 +150,8 @@ LN_INLINE void group_piece(const call *run, group *set, size_t piece)
     }
 }
 
-/* Rows that have to be swept again, or are strange, and what the caller wants to know. Rare, and
- * given a copy of the call: what it is given it might change, for all the compiler knows. */
+/* Handles rows that must be swept again or are strange, and writes mean and rstd. It gets a copy of the call, which the
+ * compiler then knows to be unchanged. */
 LN_RARE void group_look_again(call run, group *set)
 {
     for (size_t g = 0; g < set->count; g++) {
@@ -172,8 +171,8 @@ LN_RARE void group_look_again(call run, group *set)
 
 /* ---- Turns ---- */
 
-/* Group t is taken in turn t, then swept, then finished, then applied, in one turn after the other;
- * at a call's ends some are missing. */
+/* Group t begins in turn t, and is swept, finished and applied in the next turns; at the ends of a call some groups are
+ * missing. */
 typedef struct turn {
     group *this;
     group *between;
@@ -212,16 +211,15 @@ LN_INLINE void turn_end(const call *run, turn now)
 
 /* ---- One row ---- */
 
-/* A row's vectors end where the row does: the first overlaps the second, and of its elements only
- * `first` are not in the others. A row of less than LANES elements has one vector of so many. */
+/* A row's vectors end at the end of the row: the first overlaps the second, and only `first` of its elements are not in
+ * the others. A row with fewer than LANES elements has one shorter vector. */
 typedef struct shape {
     size_t vectors; /* a constant, as the next */
     int whole;      /* first is LANES */
     size_t first;
 } shape;
 
-/* Where vector u begins, and a row that begins there: columns of all vectors but the first are then
- * constants. */
+/* Returns a row that begins at the second vector: the columns of all vectors but the first are then constants. */
 LN_INLINE row shape_rest(const row *view, shape cut)
 {
     struct row rest = *view;
@@ -236,17 +234,17 @@ LN_INLINE row shape_rest(const row *view, shape cut)
     return rest;
 }
 
-LN_INLINE size_t shape_count(shape cut) /* elements of each vector */
+LN_INLINE size_t shape_count(shape cut) /* returns the elements of each vector */
 {
     return cut.vectors == 1 && !cut.whole ? cut.first : LANES;
 }
 
-LN_INLINE acc_fold row_take(const row *view, shape cut) /* what its pivot is made of */
+LN_INLINE acc_fold row_take(const row *view, shape cut) /* returns the elements of the pivot */
 {
     return acc_fold_one(acc_of(row_add_up(view, 0, shape_count(cut))));
 }
 
-/* The first touch of a row. */
+/* Reads a row for the first time. */
 LN_INLINE void row_first_all(const row *view, shape cut, acc x[MOST])
 {
     const struct row rest = shape_rest(view, cut);
@@ -263,8 +261,8 @@ LN_INLINE void row_first_all(const row *view, shape cut, acc x[MOST])
     }
 }
 
-/* Sums side by side. Few, so that squares are summed up by fused operations rather than by products
- * and sums: as many roundings for each as in sweep_add(), or in long accumulators, one more. */
+/* Returns the number of parallel sums. There are few, so that squares are added by fused operations and not by products
+ * and sums: each term has as many roundings as in sweep_add(), or one more in long accumulators. */
 LN_INLINE size_t shape_width(shape cut)
 {
     size_t width = UNROLL;
@@ -275,8 +273,8 @@ LN_INLINE size_t shape_width(shape cut)
     return width > 0 ? width : 1;
 }
 
-/* Sums of products of pairs: the vectors by turns to the halves of one accumulator, so that a lane
- * takes as many as in UNROLL of them (two, of one half each), and the tree is a level shorter. */
+/* Computes sums of products of pairs. The vectors go in turn to the halves of one accumulator, so that a lane has as
+ * many terms as with UNROLL accumulators (two, with one half each), and the tree is one level shorter. */
 #ifdef SWEEP_DOTS
 LN_INLINE void row_dots(const row *view, shape cut, acc_fold *sum, acc_fold *square)
 {
@@ -327,7 +325,7 @@ LN_INLINE normalised row_normalise(centre by, vec x, int regular)
     return centre_normalise(by, x);
 }
 
-/* y of a row: all of it is read before any is written, since vectors overlap. */
+/* Computes y of a row. All of it is read before anything is written, since vectors overlap. */
 LN_INLINE void row_apply(const call *run, const affine_terms terms[MOST], const row *view,
                          shape cut, centre by, int regular)
 {
@@ -351,7 +349,7 @@ LN_INLINE void shape_terms(const call *run, shape cut, affine_terms terms[MOST])
                                         shape_count(cut));
 }
 
-/* ---- Groups that go alone: at a call's ends, and where rows are left ---- */
+/* ---- Groups by themselves: at the ends of a call, and the remaining rows ---- */
 
 LN_INLINE void group_take(const call *run, group *set, shape cut)
 {
@@ -404,7 +402,7 @@ LN_INLINE void group_apply(const call *run, const group *set, shape cut)
 
 /* ---- Turns ---- */
 
-/* A quad of rows of each group of a turn, and a piece of what is done once a group. */
+/* Processes a quad of rows of each group of a turn, and a piece of the steps of a group. */
 LN_INLINE void turn_quad(const call *run, turn now, shape cut, const affine_terms terms[MOST],
                          row *applied, size_t q)
 {
@@ -430,7 +428,7 @@ LN_INLINE void turn_quad(const call *run, turn now, shape cut, const affine_term
         now.next->pivots[q] = acc_fold_four(pivots);
 }
 
-/* All of a turn together, where its groups are full. */
+/* Processes a turn whose groups are all full. */
 LN_INLINE void turn_together(const call *run, turn now, shape cut)
 {
     affine_terms terms[MOST];
@@ -476,7 +474,7 @@ LN_INLINE void run_short(const call *run, shape cut)
     }
 }
 
-/* Rows of one shape, of any affine form. It works on a copy of the call, which no store can change. */
+/* A function for rows of one shape with any affine form. It uses a copy of the call, which no store can change. */
 typedef void short_runner(const call *given);
 
 #define LN_SHORT(name, vectors, whole)                                                             \
@@ -554,9 +552,9 @@ LN_INLINE int schedule_is_long(const ln_problem *problem)
     return problem->hidden > SHORT_ROW || !convention_has_terms(form_of(problem));
 }
 
-/* Rows that are too long for groups of LANES go one by one; those of several chunks too, but whole,
- * since two of them at a time leave L1: 0.80 of the time at 512x2048, 0.82 at 64x4096 (and 1.2
- * times at 32x2048, which L2 holds). So do rows that may be strange. */
+/* Rows that are too long for groups of LANES are pipelined one by one. Rows with several chunks, and rows that may be
+ * strange, are each finished before the next one begins, since two of them at a time exceed L1: this takes 0.80 of the
+ * time at 512x2048 and 0.82 at 64x4096 (but 1.2 times at 32x2048, which fits into L2). */
 LN_INLINE void schedule_run_long(const ln_problem *problem, const ln_tensors *tensors,
                                  ln_affine affine, residual_form form)
 {

@@ -1,9 +1,8 @@
 /* Pairwise summation over a row of any length, in one sweep and a fixed order.
  *
- * A chunk of LN_CHUNK blocks goes to UNROLL accumulators, which are summed to one vector; vectors are
- * added up in pairs, pairs of pairs and so on, like the carries of a binary counter (Higham,
- * "Accuracy and Stability of Numerical Algorithms", 4.2). What is left is added from the shortest
- * sums to the longest.
+ * A chunk of LN_CHUNK blocks is added to UNROLL accumulators, which are summed to one vector; vectors are added in
+ * pairs, pairs of pairs and so on, like the carries of a binary counter (Higham, "Accuracy and Stability of Numerical
+ * Algorithms", 4.2). At the end the remaining sums are added from the shortest to the longest.
  *
  * Bound: cascade_depth() of bounds/bounds.c. */
 #ifndef LN_CASCADE_H
@@ -13,7 +12,7 @@
 
 enum { CHUNK_ELEMENTS = LN_CHUNK * BLOCK, CASCADE_LEVELS = 8 * sizeof(size_t) };
 
-/* level[l] is meant where bit l of chunks is set. */
+/* level[l] is valid if bit l of chunks is set. */
 typedef struct cascade {
     acc level[CASCADE_LEVELS];
     size_t chunks;

@@ -1,11 +1,11 @@
-/* compensated: two passes, both sums with their rounding errors added up beside them.
+/* compensated: two passes, in which the rounding errors of both sums are added separately.
  *
  *     s' = s + x      e = the error of that addition, exactly      low += e          sum = s + low
  *
  * (Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", ZAMM 54,
  * 1974; e by Knuth's six operations, which need no comparison: "The Art of Computer Programming" 2,
- * 4.2.2, theorem B.) Reads the row twice for the statistics. Sums are as good as in twice the
- * precision, then rounded; what limits it is that mean is one number.
+ * 4.2.2, theorem B.) Reads the row twice for the statistics. Sums are as accurate as in twice the
+ * precision, then rounded; the accuracy is limited by the rounding of the mean to one number.
  *
  * Bound: bounds/bounds.c. */
 #ifndef LN_STATISTICS_H
@@ -44,7 +44,7 @@ LN_INLINE void compensated_add(compensated_sums *sums, size_t u, acc x)
     sums->low[u] = acc_add(sums->low[u], error);
 }
 
-/* Lane by lane, in the order of sum_of(). */
+/* Adds the lanes in the order of sum_of(). */
 LN_INLINE real compensated_sum(const compensated_sums *sums)
 {
     real sum[BLOCK], low[BLOCK];

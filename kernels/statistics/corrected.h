@@ -3,13 +3,12 @@
  *     p = x[0]                  mean = p + sum(x - p) / N
  *     t = x - mean              rest = sum(t) / N       m2 = sum(t^2) - sum(t) * rest
  *
- * (Chan, Golub, LeVeque, 1983, formula 1.7, after A. Bjorck; see residuals.h for what is added
- * here.) Reads the row twice for the statistics. mean + rest, in two parts, is good to about
- * u std, and m2 to about u m2, for every row: kappa does not enter but through u * kappa, the share
- * of std by which mean alone is off, and that squared times u.
+ * (Chan, Golub, LeVeque, 1983, formula 1.7, after A. Bjorck; residuals.h has the sweeps.) Reads the row twice for the
+ * statistics. The error of mean + rest is about u std, and that of m2 about u m2, for every row. kappa matters only
+ * through the error of the first part of the mean, u * kappa * std, whose square is multiplied by u.
  *
- * A row whose m2 overflows, or is so small that squares may have been lost while eps is too small
- * to hide that, is done again at a scale (residuals.h); the others pay one comparison.
+ * A row whose m2 overflows, or is so small that squares may have underflowed while eps is too small
+ * to hide that, is computed again at a scale (residuals.h); other rows need one comparison.
  *
  * Bound: bounds/bounds.c. */
 #ifndef LN_STATISTICS_H

@@ -1,15 +1,14 @@
-/* doubled: mean and rstd of an f64 row to some hundred bits: sums in pairs of numbers.
+/* doubled: mean and rstd of an f64 row to about a hundred bits, by sums in pairs of numbers.
  *
  *     m = p + sum(x - p) / N, p the row's first element       t = x - m, exactly, in two parts
  *     S = sum(t)     Q = sum(t^2)     mean = m + S / N        m2 = Q - S^2 / N
  *
- * (Chan, Golub, LeVeque, 1983, formula 1.7.) S and Q are sums of two parts: what an addition rounds
- * (Knuth's two_sum), a product or a difference is added up beside them (Ogita, Rump, Oishi,
- * "Accurate Sum and Dot Product", SIAM J. Sci. Comput. 26, 2005, Sum2 and Dot2). The mean has three
- * parts, rstd two. Reads the row twice for the statistics.
+ * (Chan, Golub, LeVeque, 1983, formula 1.7.) S and Q are sums of two parts: the rounding errors of additions (Knuth's
+ * two_sum), products and differences are added separately (Ogita, Rump, Oishi, "Accurate Sum and Dot Product", SIAM J.
+ * Sci. Comput. 26, 2005, Sum2 and Dot2). The mean has three parts, rstd two. Reads the row twice for the statistics.
  *
- * A row whose m2 overflows or may be felt beside an eps that is `far`, or is so small that parts of
- * squares may have been lost, is done again at a scale, a power of two that brings max|x| near 1.
+ * A row whose m2 overflows or is not negligible compared with an eps that is `far`, or is so small that parts of
+ * squares may have underflowed, is computed again at a scale, a power of two that brings max|x| near 1.
  *
  * Bound: proven in apply/in_pairs.h. */
 #ifndef LN_STATISTICS_H
@@ -46,7 +45,7 @@ LN_INLINE two two_sum(real a, real b)
     return (two){sum, (a - (sum - from_b)) + (b - from_b)};
 }
 
-/* The same where |a| >= |b|, or a is 0. */
+/* The same for |a| >= |b|, or a = 0. */
 LN_INLINE two two_sum_ordered(real a, real b)
 {
     real sum = a + b;
@@ -59,15 +58,15 @@ LN_INLINE two two_product(real a, real b)
     return (two){product, fma(a, b, 0 - product)};
 }
 
-/* a / n, n one number. (Here and below 0 - a and not -a: that changes the sign of a NaN, and which one
- * comes out of an operation of two is up to the compiler.) */
+/* Returns a / n. (Here and below 0 - a is used, not -a, which would change the sign of a NaN; the compiler decides
+ * which NaN an operation on two of them returns.) */
 LN_INLINE two two_over(two a, real n)
 {
     real first = a.high / n;
     return two_sum_ordered(first, (fma(first, -n, a.high) + a.low) / n);
 }
 
-/* a b + c, rounded once: plain C has a function for that, which may be slow. */
+/* Returns a b + c, rounded once. Plain C has a function for that, which may be slow. */
 LN_INLINE vec fused(vec a, vec b, vec c)
 {
 #if LN_FMA
@@ -78,8 +77,8 @@ LN_INLINE vec fused(vec a, vec b, vec c)
 #endif
 }
 
-/* What a b rounds, of numbers below 2^990: a b + opposite, where that is -a b as rounded. Plain C has
- * Dekker's product of halves ("A Floating-Point Technique for Extending the Available Precision",
+/* Returns the rounding error of a b for numbers below 2^990: a b + opposite, where `opposite` is -a b rounded. Plain C
+ * uses Dekker's product of halves ("A Floating-Point Technique for Extending the Available Precision",
  * Numer. Math. 18, 1971). */
 LN_INLINE vec product_rest(vec a, vec b, vec opposite)
 {
@@ -106,7 +105,7 @@ LN_INLINE vec lanes_sum(vec a, vec b, vec *rest)
 typedef struct doubled_sums {
     vec x[UNROLL];
     vec x_rest[UNROLL];
-    vec square[UNROLL]; /* of t (-t): what a product rounds is then t t + that */
+    vec square[UNROLL]; /* of t (-t), so that the rounding error of a product is t t + t (-t) */
     vec square_rest[UNROLL];
 } doubled_sums;
 
@@ -141,9 +140,9 @@ LN_INLINE two doubled_total(const vec sums[UNROLL], const vec rests[UNROLL])
     return two_sum(total.high, total.low);
 }
 
-/* ---- What is found ---- */
+/* ---- Moments ---- */
 
-/* Of a row at a scale: x * scale stands for x. */
+/* The moments of x * scale. */
 typedef struct doubled_moments {
     real scale;
     real mean[3];
@@ -204,7 +203,7 @@ LN_RARE doubled_moments doubled_scaled(statistics stats, row view)
     real pivot = acc_sum(row_again(&view, 0, 1)) * scale;
     doubled_moments found =
         doubled_about(&stats, source, residual_mean(source, pivot, stats.count));
-    if (found.m2.high == 0) /* equal elements: eps needs no scale beside nothing */
+    if (found.m2.high == 0) /* the elements are equal: eps needs no scale */
         found = (doubled_moments){1, {found.mean[0] / scale, 0, 0}, found.m2};
     return found;
 }
@@ -220,8 +219,8 @@ LN_INLINE doubled_moments doubled_of(const statistics *stats, const row *view)
     return found;
 }
 
-/* The mean, rounded once: where it is subnormal the high part may lie between two numbers, and what it
- * lacks tells which is nearer. */
+/* Returns the mean, rounded once. If it is subnormal, the high part may be between two numbers, and the rest decides
+ * which one is nearer. */
 LN_INLINE real doubled_mean(const doubled_moments *found)
 {
     real mean = found->mean[0] / found->scale, low = found->mean[1];
@@ -232,13 +231,13 @@ LN_INLINE real doubled_mean(const doubled_moments *found)
 
 /* rstd of a row at a scale. */
 typedef struct doubled_factor {
-    two value; /* rstd over that scale; where the row is far, rstd times 2^exponent */
+    two value; /* rstd / scale; if the row is far, rstd times 2^exponent */
     int far;
     int exponent;
 } doubled_factor;
 
-/* Far: eps is 2^500 times what a variance can be there (on the std, 2^250 times), and nothing else is
- * felt; or there is no variance, and 1 / eps may be infinite. */
+/* Computes rstd. A row is far if eps is more than 2^500 times the variance (on the std: 2^250 times), so that only eps
+ * matters, or if the variance is 0, so that 1 / eps may be infinite. */
 LN_INLINE doubled_factor doubled_rstd(const statistics *stats, const doubled_moments *found)
 {
     real eps = (stats->eps_in_variance * found->scale) * found->scale;
@@ -247,7 +246,7 @@ LN_INLINE doubled_factor doubled_rstd(const statistics *stats, const doubled_mom
     doubled_factor rstd = {.exponent = 0};
     rstd.far = eps > 0x1p900 || on_std > 0x1p450 || (var.high == 0 && on_std > 0);
     if (rstd.far) {
-        lift = stats->eps_in_variance < 0x1p-500 ? 0x1p200 : 1; /* what a root rounds is a number */
+        lift = stats->eps_in_variance < 0x1p-500 ? 0x1p200 : 1; /* against underflow in the root */
         var = (two){0 * var.high, 0};                           /* a NaN stays one */
         eps = stats->eps_in_variance * (lift * lift);
         on_std = frexp(stats->eps_on_std, &rstd.exponent);
@@ -262,7 +261,7 @@ LN_INLINE doubled_factor doubled_rstd(const statistics *stats, const doubled_mom
     return rstd;
 }
 
-/* Rounded. */
+/* Returns rstd, rounded. */
 LN_INLINE real doubled_rstd_of_row(const doubled_moments *found, const doubled_factor *rstd)
 {
     return rstd->far ? ldexp(rstd->value.high, -rstd->exponent) : rstd->value.high * found->scale;

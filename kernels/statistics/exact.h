@@ -1,11 +1,11 @@
-/* exact: sums of f32 or 16-bit elements in double, and how far they can be off.
+/* exact: sums of f32 or 16-bit elements in double, with their largest errors.
  *
  *     s = sum(x)    q = sum(x^2)    h = s / N    m2 = q - s h    rstd = 1 / sqrt(m2 / (N - ddof) ...)
  *
- * A plain sweep: products of two f32 are exact in double, and 2^-53 leaves enough for a result of 24
- * digits. Only rows whose mean is large beside their deviations (q > 32 m2) are swept again, about
- * p = h: x - p in place of x. What remains unknown then (rows whose elements are all the same, eps
- * beyond 2^+-500, NaN) is left to integers (exact/exact.c).
+ * This is a plain sweep: products of two f32 are exact in double, and 2^-53 is precise enough for a result of 24
+ * bits. Only rows whose mean is large compared with their deviations (q > 32 m2) are swept again, about
+ * p = h: x - p instead of x. Rows that are still unknown then (equal elements, eps
+ * outside 2^+-500, NaN) are computed with integers (exact/exact.c).
  *
  * Reads the row once, or twice. The error is proven at estimate_of(). */
 #ifndef LN_STATISTICS_H
@@ -36,8 +36,8 @@ enum { UNCENTRED = 0 };
 
 /* ---- The sweep ---- */
 
-/* Elements i ... of a row, n of them: the first touch, which writes the sum where one is wanted, and
- * those after it. Where none is wanted x and residual are added up anew: y may be x. */
+/* Load n elements of a row from i on: for the first time, which writes the sum if the caller wants it, and again.
+ * Without a sum, x and residual are added again, since y may be x. */
 LN_INLINE vec exact_first(const row *view, size_t i, size_t n)
 {
     vec x = row_add_up(view, i, n);
@@ -56,7 +56,7 @@ typedef struct exact_sums {
     real sum;
     real square;
     real
-        most; /* no x^2 (or (x - pivot)^2) is more, but for the rounding of a sum of CHUNK of them */
+        most; /* the largest x^2 (or (x - pivot)^2) or more, except for the rounding of a sum of CHUNK */
 } exact_sums;
 
 LN_INLINE real acc_most(acc a)
@@ -68,8 +68,8 @@ LN_INLINE real acc_most(acc a)
     return most;
 }
 
-/* A sweep of x, or x - pivot, of the columns before i. Each CHUNK blocks are added up by themselves, so
- * that errors hardly grow with the row. */
+/* The state of a sweep of x, or x - pivot, over the columns before i. Each CHUNK blocks have their own sum, so that
+ * errors hardly grow with the row. */
 typedef struct sweeping {
     acc sums[UNROLL], squares[UNROLL]; /* of this chunk */
     acc sum, square, most;
@@ -84,7 +84,7 @@ LN_INLINE void sweep_begin(sweeping *so_far)
     parts_clear(so_far->squares);
 }
 
-/* Adds `count` whole blocks, or as many as are left, to this chunk; `first`: the first touch. Chunks
+/* Adds `count` whole blocks, or as many as are left, to this chunk. first: they are read for the first time. Chunks
  * end every LN_CHUNK blocks, and with the row: sweep_end_chunk(). */
 LN_INLINE void sweep_blocks(sweeping *so_far, const row *view, int first, int pivoted, acc pivots,
                             size_t count)
@@ -119,7 +119,7 @@ LN_INLINE void sweep_end_chunk(sweeping *so_far)
     parts_clear(so_far->squares);
 }
 
-/* Adds the columns behind the last whole block, and puts lanes together. */
+/* Adds the columns after the last whole block, and adds all lanes. */
 LN_INLINE exact_sums sweep_end(sweeping *so_far, const row *view, int first, int pivoted,
                                acc pivots)
 {
@@ -168,7 +168,7 @@ LN_APART exact_sums sweep_again(const row *view, real pivot)
     return sweep(view, 0, 1, pivot);
 }
 
-/* The sum of a and b, and what was rounded off, added to *rest. */
+/* Returns the sum of a and b, and adds its rounding error to *rest. */
 LN_INLINE acc sum_and_rest(acc a, acc b, acc *rest)
 {
     acc sum = acc_add(a, b), of_b = acc_subtract(sum, a);
@@ -201,7 +201,7 @@ LN_INLINE void add_finely(fine_sums *sums, vec x)
     sums->square = sum_and_rest(sums->square, acc_multiply(x, x), &sums->square_rest);
 }
 
-/* For the few rows with an element that the estimate leaves in doubt (exact/exact.c). */
+/* Computes finer sums for the few rows with an element that the estimate leaves uncertain (exact/exact.c). */
 LN_APART void sweep_fine(const void *of_row, ln_exact_sums *found)
 {
     const row view = *(const row *)of_row;
@@ -219,10 +219,10 @@ LN_APART void sweep_fine(const void *of_row, ln_exact_sums *found)
 
 /* ---- The estimate ---- */
 
-/* What is the same for all rows. */
+/* The values that are the same for all rows. */
 typedef struct statistics {
     real inverse;         /* 1 / N */
-    real inverse_divisor; /* 1 / (N - ddof); infinite where that is 0 */
+    real inverse_divisor; /* 1 / (N - ddof); infinite if N is ddof */
     real growth;          /* g below */
     real eps_in_variance;
     real eps_on_std;
@@ -246,35 +246,33 @@ LN_INLINE statistics statistics_prepare(const ln_problem *problem)
     };
 }
 
-/* Where a row's results lie (ln_exact_estimate), from its sums about p.
+/* Computes the intervals of a row's results (ln_exact_estimate) from its sums about p.
  *
- * u = 2^-53; S, Q the exact sums of x - p and its square; R = sqrt(Q / N). A term goes through D
- * roundings of its partial sum at most: CHUNK blocks, log2(UNROLL) levels, the chunks, a tail of
- * UNROLL vectors, log2(LANES) levels. One more of x - p, two of it in the square, and one of a product
- * that is not fused. Nothing underflows: x - p is a multiple of 2^-270, p being one (N < 2^60), and
- * less than 2^129. g = (D + 6) u (1 + 2^-7) covers gamma(D + 6) and the rounding of R: where there is
- * an estimate, e below is at most 2^-16, and g is no more than e.
+ * u = 2^-53; S, Q are the exact sums of x - p and of its square; R = sqrt(Q / N). A term has at most D roundings of its
+ * partial sum: CHUNK blocks, log2(UNROLL) levels, the chunks, a tail of UNROLL vectors, log2(LANES) levels. There is
+ * one more for x - p, which counts twice in the square, and one for a product that is not fused. Nothing underflows: p
+ * and x - p are multiples of 2^-270 (N < 2^60) and less than 2^129. g = (D + 6) u (1 + 2^-7) covers gamma(D + 6) and
+ * the rounding of R: if there is an estimate, e below is at most 2^-16, and g is at most e.
  *
  *     |s - S| <= g N R           |q - Q| <= g Q           (Cauchy: sum |x - p| <= N R)
- *     h = s fl(1 / N):           |h - S / N| <= g R       (two roundings more)
+ *     h = s fl(1 / N):           |h - S / N| <= g R       (two more roundings)
  *     m2 = q - s h:              |s h - S^2 / N| <= |s - S| |h| + |S| |h - S / N|
  *                                                <= 2 g |s| R (1 + 4 u) + g^2 Q
- *                                both round: 2 u q. q's error needs g only for D + 3 of D + 6, so
- *                                that g q has room for this and g^2 Q:
+ *                                both are rounded: 2 u q. The error of q needs only D + 3 of the D + 6 in g, so
+ *                                that g q includes this and g^2 Q:
  *     |m2 - M2| <= e m2          e = g (q + 2.25 |s| R) / m2
- *     rstd: of m2 / n, two roundings; + eps, a root, + eps, a reciprocal, one each; terms are not
- *     negative, so that none enlarges the error:
+ *     rstd: m2 / n has two roundings; + eps, the root, + eps and the reciprocal have one each. Terms are not
+ *     negative, so that no sum increases the relative error:
  *     |rstd / exact - 1| <= e (1 + 2^-6) / 2 + 6 u
  *
- * t = (x - p) rstd + c, c = quotient - h rstd. With z = (x - p) rstd, exact but for x - p and itself:
- *     three roundings of it: 3.2 u (|t| + |c|);  c's own: u |h rstd| + u |c|
+ * t = (x - p) rstd + c, c = quotient - h rstd. With z = (x - p) rstd, whose roundings are those of x - p and its own:
+ *     three roundings of z and t: 3.2 u (|t| + |c|);  those of c: u |h rstd| + u |c|
  *     |z + quotient - h rstd - xhat| <= |xhat - quotient| rho + rstd |h - S / N|
- * so that |t - xhat| <= |t| (rho + 4 u) + (rho + 8 u) |quotient| + 8 u |h rstd| + rstd g R, and a
- * factor 1 + 2^-7 for |xhat| in place of |t| and for the roundings of this estimate. 16 u more leave
- * room for what comes behind it: y = t gamma + beta with 1 + gamma, product and sum rounded, and the
- * two ends of the interval.
- * rstd within 2^+-500 keeps all products far from underflow, but for those with gamma and with a
- * tiny eps, which are less than LN_EXACT_UNDERFLOW off. */
+ * so that |t - xhat| <= |t| (rho + 4 u) + (rho + 8 u) |quotient| + 8 u |h rstd| + rstd g R, times a factor 1 + 2^-7 for
+ * |xhat| instead of |t| and for the roundings of this estimate. Another 16 u are for the steps after it: y = t gamma +
+ * beta with 1 + gamma, product and sum rounded, and the two ends of the interval. rstd within 2^+-500 keeps all
+ * products far from underflow, except those with gamma and with a tiny eps, whose error is less than
+ * LN_EXACT_UNDERFLOW. */
 LN_INLINE ln_exact_estimate estimate_of(const statistics *stats, real pivot, exact_sums found)
 {
     real h = found.sum * stats->inverse, m2 = found.square - found.sum * h;

@@ -2,11 +2,10 @@
  *
  *     mean = sum(x) / N            m2 = sum(x^2) - sum(x) * mean
  *
- * The textbook formula (Chan, Golub, LeVeque, "Algorithms for Computing the Sample Variance", The
- * American Statistician 37, 1983, formula 1.3). Reads the row once for the statistics. It subtracts
- * two numbers of size N * mean^2, so that its error grows with kappa^2: m2 may lose every digit and
- * even come out negative, which gives NaN. That is left as it is: this kernel is here to be
- * measured, not to be recommended.
+ * The textbook formula (Chan, Golub, LeVeque, "Algorithms for Computing the Sample Variance", The American Statistician
+ * 37, 1983, formula 1.3). Reads the row once for the statistics. It subtracts two numbers of size N * mean^2, so that
+ * its error grows with kappa^2: m2 may lose every digit and even be negative, which gives NaN. This is not corrected,
+ * since the kernel exists for comparison and is not recommended.
  *
  * Bound: bounds/bounds.c. */
 #ifndef LN_STATISTICS_H

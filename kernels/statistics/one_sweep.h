@@ -1,26 +1,24 @@
-/* What statistics of one sweep share: sums of t and t^2 over the row, t = x - pivot, or x itself.
+/* Functions for statistics of one sweep: sums of t and t^2 over the row, t = x - pivot, or x itself.
  *
- * They come in steps, so that a schedule may take several rows through each step together:
+ * They are divided into steps, so that a schedule can do each step for several rows together:
  *
- *     statistics_pivot_sum(&row, is_long) -> acc    sum of its lanes -> statistics_pivot_of()
- *     statistics_pivot_fetch(&row, is_long)         fetches what that will want
- *     sweep_add(&sums, &row, pivot, i, left)        the first touch of each element
- *     sweep_sums_of(&sums, is_long, &x, &square)    what is left to be summed are their lanes
+ *     statistics_pivot_sum(&row, is_long) -> acc    the sum of its lanes -> statistics_pivot_of()
+ *     statistics_pivot_fetch(&row, is_long)         fetches the elements for that
+ *     sweep_add(&sums, &row, pivot, i, left)        reads each element for the first time
+ *     sweep_sums_of(&sums, is_long, &x, &square)    the vectors whose lanes are then added
  *     statistics_found(&statistics, pivot, sum, square) -> moments
- *     statistics_is_off(&statistics, moments)       1: the row has to be swept again,
- *     sweep_again(&statistics, row, moments)        by this, which is rare
+ *     statistics_is_off(&statistics, moments)       1: the row must be swept again (rare) by
+ *     sweep_again(&statistics, row, moments)
  *
- * A file that includes this has said LN_PIVOT (1: t = x - pivot, 0: only when a row is swept
- * again), SWEEP_DOTS where sums may be of products of pairs (LANE_DOT), has LN_CHUNK, and has
- * defined those named statistics_, and where it says SWEEP_AGAIN_OWN, sweep_again().
- * Statistics that sum x itself say SWEEP_UNSHIFTED: the steps that find a pivot then find 0; those that
- * sum its squares alone SWEEP_SQUARES too.
- * statistics_pivot() and statistics_of(), for one row at a time, follow here.
+ * A file that includes this one defines LN_PIVOT (1: t = x - pivot, 0: only when a row is swept again), LN_CHUNK, the
+ * functions named statistics_, SWEEP_DOTS if sums may be of products of pairs (LANE_DOT), and SWEEP_AGAIN_OWN if it
+ * defines sweep_again(). Statistics that sum x itself define SWEEP_UNSHIFTED, so that all pivots are 0; those that only
+ * sum squares also define SWEEP_SQUARES. statistics_pivot() and statistics_of(), for one row at a time, are in this
+ * file.
  *
- * Sums of LN_CHUNK blocks (a power of two; 0: of all) are taken over to others before the next
- * block: whoever adds blocks up sees to that, by sweep_chunk(). Where statistics have said SWEEP_CHAIN,
- * so many blocks are added up in items, then taken over to accumulators: one conversion a chain, not
- * one an element. Second sweeps are without it. */
+ * Sums of LN_CHUNK blocks (a power of two; 0: of all) are added to other sums before the next block, by sweep_chunk(),
+ * which each loop over blocks calls. If SWEEP_CHAIN is defined, so many blocks are added in items and then converted to
+ * accumulators: one conversion for a chain, not for each element. Second sweeps do not use chains. */
 #ifndef LN_STATISTICS_H
 #include "statistics/shifted.h" /* which includes this */
 #endif
@@ -57,8 +55,8 @@ typedef vec partial;
 typedef acc partial;
 #endif
 
-/* What sums of a row are until their lanes are added up. Those of chains are eight where a vector has
- * more: what is added up in items before it is taken over need not be converted, nor kept. */
+/* The type of a row's sums before their lanes are added. Sums of chains have at most eight lanes: lanes that are
+ * added in items need not be converted or kept. */
 #if defined(SWEEP_CHAIN) && defined(ACC_OCTETS)
 typedef octet sweep_total;
 #define sweep_total_of octet_of
@@ -82,8 +80,8 @@ typedef struct sweep_sums {
     sweep_total whole_square;
 } sweep_sums;
 
-/* Whether so many elements are more than one chunk. A schedule may have a way of its own for rows
- * that are: is_long is a constant there, and short rows pay nothing for chunks. */
+/* Returns whether so many elements are more than one chunk. A schedule may have its own code for such rows,
+ * in which is_long is a constant, so that chunks cost nothing for short rows. */
 LN_INLINE int sweep_is_long(size_t elements)
 {
     return LN_CHUNK > 0 && elements > CHUNK_COLUMNS;
@@ -120,8 +118,8 @@ LN_INLINE void sweep_clear(sweep_sums *sums)
     sums->whole_x = sums->whole_square = sweep_total_set(0);
 }
 
-/* Before what begins with column i is added: takes over the sums of a chunk that ends there. (Where
- * nothing follows it makes no difference.) */
+/* Adds the sums of a chunk that ends at column i to the other sums. Called before the block at column i is added. (At
+ * the end of a row it makes no difference.) */
 LN_INLINE void sweep_chunk(sweep_sums *sums, int is_long, size_t i)
 {
 #ifdef SWEEP_CHAIN
@@ -156,15 +154,15 @@ LN_INLINE void sweep_sums_of(const sweep_sums *sums, int is_long, sweep_total *x
 _Static_assert(LN_LANES == DOT_LANES, "its bound counts two roundings");
 #endif
 
-/* Adds n elements (LANES of them if n is more) at column `at` to the sums number u. Zeros behind them
- * change nothing. */
+/* Adds the first n, at most LANES, elements from column `at` on to the sums number u. Zeros after them change
+ * nothing. */
 LN_INLINE void sweep_add_vector(sweep_sums *sums, const row *view, acc pivot, unsigned u, size_t at,
                                 size_t n, int again)
 {
     (void)pivot, (void)again;
 #ifdef SWEEP_DOTS
     if (view->form == RESIDUAL_NONE) {
-        /* Of even u to the even lanes, of odd u to the odd ones. */
+        /* Even u are added to the even lanes, odd u to the odd ones. */
         lane_dot(view->x + at, n, u % 2, &sums->x[u], &sums->square[u]);
         return;
     }
@@ -174,7 +172,7 @@ LN_INLINE void sweep_add_vector(sweep_sums *sums, const row *view, acc pivot, un
     sums->square[u] = multiply_add(x, x, sums->square[u]);
 }
 #else
-/* Adds n elements (LANES of them if n is more), x, to the sums number u. */
+/* Adds the first n, at most LANES, elements of x to the sums number u. */
 LN_INLINE void sweep_add_one(sweep_sums *sums, unsigned u, acc x, acc pivot, size_t n, int again)
 {
     acc t = x;
@@ -189,7 +187,7 @@ LN_INLINE void sweep_add_one(sweep_sums *sums, unsigned u, acc x, acc pivot, siz
     sums->square[u] = acc_multiply_add(t, t, sums->square[u]);
 }
 
-/* The same for those at column `at`; `again` where they have been touched. */
+/* The same for the elements from column `at` on. again: they have been read before. */
 LN_INLINE void sweep_add_vector(sweep_sums *sums, const row *view, acc pivot, unsigned u, size_t at,
                                 size_t n, int again)
 {
@@ -223,7 +221,7 @@ LN_INLINE void sweep_add(sweep_sums *sums, const row *view, acc pivot, size_t i,
     }
 }
 
-/* A whole row. */
+/* Sweeps a whole row. */
 LN_INLINE void sweep_alone(sweep_sums *sums, const row *view, int is_long, real pivot, int again)
 {
     acc pivots = acc_set(pivot);
@@ -248,11 +246,11 @@ LN_INLINE moments sweep_row(const statistics *stats, const row *view, int is_lon
 }
 
 #ifndef SWEEP_AGAIN_OWN
-/* The pivot was far off: takes what was found for it, where items are long as an f32, which the
- * elements of a constant row are. Where kappa is so large that this is itself more than two standard
- * deviations off, one more sweep has a pivot that is not, if the statistics say SWEEPS_AGAIN 2: errors of
- * y grow with the square of that distance. Bounds of second sweeps hold for it, whose pivot lies no
- * farther from the mean: a sum about a nearer pivot is off by less. Rare, so not in the way of others. */
+/* Sweeps a row again whose pivot was far from the mean. The new pivot is the mean that was found, rounded to f32 if
+ * items are longer, since the elements of a constant row are f32 numbers. If kappa is so large that this pivot is also
+ * more than two standard deviations from the mean, statistics with SWEEPS_AGAIN 2 sweep once more: errors of
+ * y grow with the square of that distance. The bounds of second sweeps hold for the third one too, since its pivot is
+ * no farther from the mean, and a sum about a nearer pivot has a smaller error. This is rare and not inlined. */
 #ifndef SWEEPS_AGAIN
 #define SWEEPS_AGAIN 1
 #endif
@@ -267,16 +265,16 @@ LN_RARE moments sweep_again(statistics stats, row view, moments found)
 }
 #endif
 
-/* What was found of a row, or if that is off, what a second sweep finds. */
+/* Returns the moments of a row, by a second sweep if the first was not accurate enough. */
 LN_INLINE moments sweep_final(const statistics *stats, row view, moments found)
 {
     if (__builtin_expect(statistics_is_off(stats, found), 0))
         found = sweep_again(*stats, view, found);
-    found.scale = 1; /* which compilers see here */
+    found.scale = 1; /* tells compilers that it is 1 */
     return found;
 }
 
-/* Of LANES rows: a loop that compilers make vectors of. */
+/* The moments of LANES rows, in a loop that compilers vectorise. */
 LN_INLINE void statistics_found_all(const statistics *stats, const real pivot[LANES],
                                     const real sum[LANES], const real square[LANES],
                                     real mean[LANES], real rest[LANES], real m2[LANES])

@@ -2,10 +2,9 @@
  *
  *     mean = sum(x) / N            m2 = sum((x - mean)^2)
  *
- * (Chan, Golub, LeVeque, "Updating Formulae and a Pairwise Algorithm for Computing Sample
- * Variances", COMPSTAT 1982; the sums as in cascade.h.) Reads the row twice for the statistics. The
- * error of the sums grows with log N instead of N; what limits it is that the mean is rounded to
- * one number before it is subtracted.
+ * (Chan, Golub, LeVeque, "Updating Formulae and a Pairwise Algorithm for Computing Sample Variances", COMPSTAT 1982;
+ * the sums as in cascade.h.) Reads the row twice for the statistics. The error of the sums grows with log N instead of
+ * N; the accuracy is limited by the rounding of the mean to one number before it is subtracted.
  *
  * Bound: bounds/bounds.c. */
 #ifndef LN_STATISTICS_H
@@ -23,7 +22,7 @@ LN_INLINE void pairwise_add(acc sums[UNROLL], const row *view, int squares, acc 
         two_pass_add(sums, view, i, left);
 }
 
-/* The sum of x, or where `squares` says so, a constant, of (x - mean)^2. */
+/* Returns the sum of x or, if `squares` (a constant) is set, of (x - mean)^2. */
 LN_INLINE real pairwise_sum(const row *view, int squares, acc mean)
 {
     cascade sum;

@@ -1,14 +1,13 @@
-/* reproducible: two passes over 64 accumulators in a fixed order, without fused operations: the
- * same bits on every ISA, under any unroll and number of threads.
+/* reproducible: two passes over 64 accumulators in a fixed order, without fused operations: the same bits on every ISA,
+ * under any unroll and number of threads.
  *
- *     accumulator j takes x[j], x[j + 64], ...; then j and j + 32 are added, j and j + 16, ...
+ *     accumulator j adds x[j], x[j + 64], ...; then j and j + 32 are added, j and j + 16, ...
  *     mean = sum(x) / N      rest = sum(x - mean) / N      m2 = sum((x - mean)^2) - sum(x - mean) rest
  *
- * (A fixed tree as in Demmel, Nguyen, "Fast Reproducible Floating-Point Summation", ARITH 2013,
- * section 1, which is enough where, as here, the order of the elements is given. The second sweep
- * removes the mean of the residuals: Chan, Golub, LeVeque, 1983, formula 1.7.) Reads the row twice
- * for the statistics. The table says that it never fuses: so apply and affine round each product
- * too; all that is left are IEEE operations in one order.
+ * (A fixed tree as in Demmel, Nguyen, "Fast Reproducible Floating-Point Summation", ARITH 2013, section 1, which is
+ * enough if, as here, the order of the elements is fixed. The second sweep removes the mean of the residuals: Chan,
+ * Golub, LeVeque, 1983, formula 1.7.) Reads the row twice for the statistics. Its lines in kernels.def have no fused
+ * operations, so that apply and affine also round each product: all steps are IEEE operations in one order.
  *
  * Bound: bounds/bounds.c. */
 #ifndef LN_STATISTICS_H
@@ -18,7 +17,7 @@
 
 #define STATISTICS_UNPIVOTED
 
-/* A NaN has the same bits everywhere, too: schedule/plain.h. */
+/* A NaN also has the same bits on every ISA: schedule/plain.h. */
 #define STATISTICS_ONE_NAN
 
 typedef struct statistics {

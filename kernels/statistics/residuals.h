@@ -1,16 +1,16 @@
-/* What corrected is made of: two sweeps over x - pivot and x - mean, at a scale.
+/* The two sweeps of `corrected`, over x - pivot and x - mean, at a scale.
  *
  *     p = the row's first element     mean = p + sum(x - p) / N, rounded to one number
  *     t = x - mean                    rest = sum(t) / N       m2 = sum(t^2) - sum(t) * rest
  *
- * The first sweep only has to come near: the second removes the mean of the residuals, and finds
- * that mean, rest, as the second part of the row's. Starting from an element makes a constant row
- * exact: all differences are 0. Both of the second's sums are pairwise (cascade.h).
+ * The first sweep needs no accuracy: the second removes the mean of the residuals, and that mean,
+ * `rest`, is the second part of the row's mean. With an element as the pivot a constant row is
+ * exact, since all differences are 0. Both sums of the second sweep are pairwise (cascade.h).
  *
  * (The term sum(t) * rest is the correction of Chan, Golub, LeVeque, "Algorithms for Computing the
  * Sample Variance", The American Statistician 37, 1983, formula 1.7, after A. Bjorck.)
  *
- * At a scale other than 1, a power of two, x * scale stands for x.
+ * The scale is a power of two: if it is not 1, x * scale is used instead of x.
  *
  * Bound: bounds/bounds.c. */
 #ifndef LN_RESIDUALS_H
@@ -67,7 +67,7 @@ LN_INLINE void residual_add_squares(residual_sums *sums, residual_source source,
     }
 }
 
-/* The first sweep. */
+/* Does the first sweep and returns the mean. */
 LN_INLINE real residual_mean(residual_source source, real pivot, real count)
 {
     acc sums[UNROLL], pivots = acc_set(pivot);
@@ -79,7 +79,7 @@ LN_INLINE real residual_mean(residual_source source, real pivot, real count)
     return pivot + sum_of(sums) / count;
 }
 
-/* The second. */
+/* Does the second sweep. */
 LN_INLINE moments residual_moments(residual_source source, real mean, real count)
 {
     cascade x, square;
@@ -101,7 +101,7 @@ LN_INLINE moments residual_moments(residual_source source, real mean, real count
     return (moments){mean, rest, m2 < 0 ? 0 : m2, 1};
 }
 
-/* The pivot: the row's first element, which this does not count as touched. */
+/* Returns the pivot, the row's first element, without writing its sum. */
 LN_INLINE real residual_pivot(const row *view)
 {
     return acc_sum(acc_of(row_add_up(view, 0, 1)));
@@ -119,7 +119,7 @@ LN_INLINE double residual_largest(const row *view)
     return largest;
 }
 
-/* All of it at the scale that max|x| asks for, for rows that have been touched. */
+/* Does both sweeps at the scale for max|x|, for a row that has been read before. */
 LN_RARE moments residual_scaled(row view, real count, real floor)
 {
     real scale = (real)scale_of(residual_largest(&view), floor, ITEM_MAX, ITEM_SCALES);
@@ -129,7 +129,7 @@ LN_RARE moments residual_scaled(row view, real count, real floor)
     moments found = residual_moments(source, mean, count);
     found.mean *= 1 / scale;
     found.rest *= 1 / scale;
-    found.scale = found.m2 == 0 ? 1 : scale; /* eps needs no scale beside nothing */
+    found.scale = found.m2 == 0 ? 1 : scale; /* without a variance eps needs no scale */
     return found;
 }
 

@@ -1,20 +1,19 @@
-/* retry: naive's sums, and a look at whether they were good enough.
+/* retry: the sums of naive, with a test whether they were accurate enough.
  *
  *     d = sum(x) / N             m2 = sum(x^2) - sum(x) * d
  *
- * that is shifted.h's sweep with pivot 0, which needs no subtraction and nothing before it can
- * begin. A row is swept once more, with pivot d, as shifted does, where d^2 > k m2 / N (k =
- * retry_most(): 4 of f32, 32 of 16-bit storage, up to 1024 of f32 with sums of f64), or where its
- * variance is outside 2^-90 ... 2^120: so what naive loses to kappa^2 is lost by no row, and rows far
- * off the centre cost a second sweep.
+ * This is the sweep of shifted.h with pivot 0, which needs no subtraction and can begin at once. A row is swept again,
+ * with pivot d as in shifted.h, if d^2 > k m2 / N (k = retry_most(): 4 for f32, 32 for 16-bit storage, up to 1024 for
+ * f32 with f64 sums), or if its variance is outside 2^-90 ... 2^120. So no row has an error that grows with kappa^2,
+ * and rows far from zero cost a second sweep.
  *
- * Where lanes have products of pairs (LANE_DOT: AVX512-BF16), 32 elements cost two instructions,
- * which take subnormals for zeros: next to the least variance that passes, those are nothing.
+ * If lanes have products of pairs (LANE_DOT: AVX512-BF16), 32 elements take two instructions, which treat subnormals as
+ * zeros: these are negligible compared with the smallest variance that passes.
  *
- * Sums of f64 over 16-bit storage (SWEEP_CHAIN) are of items for up to 32 elements each, whose squares
- * are exact: of bf16 eight in a lane, of f16 four, then over lanes until eight are left (ACC_OCTETS),
- * so that y is within .51 row ULP. A row whose mean is more than 5.6 standard deviations from zero, of
- * f16 3.5, is swept again in f64, as rows of f32 are.
+ * f64 sums over 16-bit storage (SWEEP_CHAIN) are sums of items for up to 32 elements each, whose squares are exact:
+ * eight bf16 or four f16 in each lane, then lanes are added until eight are left (ACC_OCTETS), so that y is within 0.51
+ * row ULP. A row whose mean is more than 5.6 (f16: 3.5) standard deviations from zero is swept again in f64, like rows
+ * of f32.
  *
  * Bound: bounds/bounds.c. */
 #ifndef LN_STATISTICS_H
@@ -24,7 +23,7 @@
 
 typedef struct statistics {
     real inverse; /* 1 / N */
-    real most;    /* what mean^2 / var may be */
+    real most;    /* the largest mean^2 / var without a second sweep */
 } statistics;
 
 #if SUMS_ARE_LONGER && !STORES_F32
@@ -35,7 +34,7 @@ _Static_assert(LN_UNROLL <= CHAIN_OF, "a chain is a block at least");
 #define CHAIN_MOST LN_PASTE(CHAIN_MOST_, LN_STORAGE)
 #endif
 
-/* What mean^2 / var may be; with SWEEP_CHAIN, of the sweep in f64. */
+/* Returns the largest mean^2 / var without a second sweep; with SWEEP_CHAIN, that of the sweep in f64. */
 LN_INLINE double retry_most_of_row(size_t hidden)
 {
 #ifdef SWEEP_CHAIN
@@ -63,8 +62,8 @@ LN_INLINE moments statistics_found(const statistics *stats, real pivot, real sum
     return (moments){pivot, rest, m2 < 0 ? 0 : m2, 1}; /* a NaN stays one */
 }
 
-/* True of NaNs too: whether a row has one, or its squares went beyond the largest number, is seen
- * with its mean taken away. */
+/* Also true for NaNs: the second sweep, which subtracts the mean, shows whether the row has a NaN or only its squares
+ * overflowed. */
 LN_INLINE int statistics_is_off(const statistics *stats, moments found)
 {
     real var = found.m2 * stats->inverse;
@@ -73,7 +72,7 @@ LN_INLINE int statistics_is_off(const statistics *stats, moments found)
 }
 
 #define STATISTICS_RETRY
-/* A sum about zero loses the mean of rows so far off: from kappa 1e7 on, in f32. */
+/* From kappa 1e7 on in f32, the sum about zero gives a mean that is too inaccurate for the second sweep. */
 #define SWEEPS_AGAIN (SUMS_ARE_LONG ? 1 : 2)
 #define SWEEP_UNSHIFTED
 #ifdef SWEEP_CHAIN
@@ -86,7 +85,7 @@ LN_INLINE moments sweep_long(const statistics *stats, const row *view, real pivo
     return statistics_found(stats, pivot, acc_sum(sum), acc_sum(square));
 }
 
-/* As rows of f32 are swept, where all sums are of f64. */
+/* Sweeps again as for rows of f32, with all sums in f64. */
 LN_RARE moments sweep_again(statistics stats, row view, moments found)
 {
     found = sweep_long(&stats, &view, 0);

@@ -3,11 +3,11 @@
  *     m2 = sum(x^2), mean = 0
  *
  * (Zhang, Sennrich, "Root Mean Square Layer Normalization", 2019.) Nothing is subtracted, so that the error
- * is that of a sum of squares whatever the row; sums of LN_CHUNK blocks are taken over to others.
+ * is that of a sum of squares for every row; sums of LN_CHUNK blocks are added to other sums.
  *
- * Sums of f64 over 16-bit storage, whose squares are exact in f32, are of such sums of f32 (SWEEP_CHAIN):
- * what 16 blocks of them round is nothing beside storing. A row whose squares f32 may not hold is swept
- * again in f64.
+ * f64 sums over 16-bit storage, whose squares are exact in f32, are sums of f32 sums (SWEEP_CHAIN):
+ * the roundings of 16 blocks are negligible compared with that of y. A row whose squares may overflow or underflow in
+ * f32 is swept again in f64.
  *
  * Bound: bounds/bounds.c. */
 #ifndef LN_STATISTICS_H
@@ -15,14 +15,14 @@
 
 #include "moments.h"
 
-/* The kernel's operation is RMSNorm: what its problems ask for is in convention.h. */
+/* The kernel's operation is RMSNorm (convention.h). */
 #define LN_RMS
 
 typedef struct statistics {
     real inverse; /* 1 / N */
 } statistics;
 
-/* Blocks of items that are added up before they go to a sum of f64. */
+/* The number of blocks that are added in items before they are added to an f64 sum. */
 #if SUMS_ARE_LONGER && !STORES_F32
 #define SWEEP_CHAIN RMS_CHAIN
 #endif
@@ -39,7 +39,7 @@ LN_INLINE moments statistics_found(const statistics *stats, real pivot, real sum
 }
 
 #ifdef SWEEP_CHAIN
-/* True of NaNs too. */
+/* Also true for NaNs. */
 LN_INLINE int statistics_is_off(const statistics *stats, moments found)
 {
     real mean_square = found.m2 * stats->inverse;

@@ -1,7 +1,6 @@
-/* rms_exact: statistics/exact.h for RMSNorm: the sum of x counts as 0 wherever it is used, exactly as the mean
- * is. So q is the sum of squares alone, m2 = q, no row is swept twice, and of the bounds that exact.h proves
- * those of sums and of the shift are 0. The problem is the LayerNorm without beta that an RMSNorm comes to which
- * rounds once (dispatch/registry.c). */
+/* rms_exact: statistics/exact.h for RMSNorm: the sum of x is replaced by 0, which is exactly the mean of RMSNorm. So
+ * m2 = q, the sum of squares, no row is swept twice, and the bounds in exact.h of the sum and of the shift are 0. The
+ * problem is a LayerNorm without beta that is equal to an RMSNorm with one rounding (dispatch/registry.c). */
 #ifndef LN_RMS_EXACT_H
 #define LN_RMS_EXACT_H
 

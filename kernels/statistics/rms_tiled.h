@@ -1,9 +1,9 @@
 /* rms_tiled: sum(x^2) for RMSNorm in 64 accumulators in a fixed order, without fused operations: the same
  * bits on every ISA, under any unroll and number of threads.
  *
- *     accumulator j takes x[j]^2, x[j + 64]^2, ...; then j and j + 32 are added, j and j + 16, ...
+ *     accumulator j adds x[j]^2, x[j + 64]^2, ...; then j and j + 32 are added, j and j + 16, ...
  *
- * (statistics/reproducible.h says where such a tree comes from. The table says that it never fuses.)
+ * (statistics/reproducible.h has the source of such a tree. Its lines in kernels.def have no fused operations.)
  *
  * Bound: bounds/bounds.c. */
 #ifndef LN_STATISTICS_H

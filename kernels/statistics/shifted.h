@@ -1,20 +1,19 @@
-/* shifted: one sweep over x - pivot, the pivot taken from a few of the row's elements.
+/* shifted: one sweep over x - pivot, with a pivot computed from a few of the row's elements.
  *
  *     p = mean of min(N, P) elements, P = PIVOT_ELEMENTS                 t = x - p
  *     d = sum(t) / N                                     m2 = sum(t^2) - sum(t) * d
  *     mean = p + d, kept in these two parts
  *
- * (Chan, Golub, LeVeque, 1983, section 3, "shifted data"; formula 1.3 on x - p.) Reads the row
- * once; the first elements are still in L1 when the sweep begins. What naive loses to kappa^2, this
- * loses to (mean - p)^2 / var. A pivot that is far off is found out by d^2 > 4 m2 / N, and the row
- * is swept once more, with pivot p + d. (4, since a ramp, whose first elements lie sqrt(3) standard
- * deviations from the mean, should pass: a smaller factor proves a smaller bound, but costs such
- * rows a second sweep.)
+ * (Chan, Golub, LeVeque, 1983, section 3, "shifted data"; formula 1.3 on x - p.) Reads the row once; the first elements
+ * are still in L1 when the sweep begins. The error of naive grows with kappa^2, and that of shifted with (mean - p)^2 /
+ * var. If the pivot is far from the mean, d^2 > 4 m2 / N, and the row is swept again with pivot p + d. (The factor is 4
+ * so that a ramp, whose first elements are sqrt(3) standard deviations from the mean, passes: a smaller factor would
+ * give a smaller bound, but such rows would need a second sweep.)
  *
- * The elements are the first ones; in long rows, of more than LN_CHUNK blocks, medians of three, lane
- * by lane: of the first block, one from the middle and the last. Sums of long rows are taken over to
- * others after each chunk. Both keep rows of few different values, or with one large element, from
- * rounding all alike (docs/lab/experiments.md, "shifted").
+ * The pivot's elements are the first ones. In long rows, of more than LN_CHUNK blocks, they are medians of three, lane
+ * by lane: from the first block, one from the middle and the last. Sums of long rows are added to other sums after each
+ * chunk. Without both, all roundings of rows with few different values or with one large element could have the same
+ * sign (docs/lab/experiments.md, "shifted").
  *
  * Bound: bounds/bounds.c. */
 #ifndef LN_STATISTICS_H
@@ -28,7 +27,7 @@ enum {
     PIVOT_ELEMENTS = PIVOT_VECTORS * LN_LANES
 };
 
-/* 1024 elements of AVX-512: shorter rows, which depend on every operation more, have one chunk. */
+/* On AVX-512 a chunk has 1024 elements. Shorter rows, for which each additional operation matters, have one chunk. */
 _Static_assert(LN_CHUNK >= 4, "three blocks of a long row must be three");
 
 typedef struct statistics {
@@ -43,13 +42,13 @@ LN_INLINE statistics statistics_prepare(const ln_problem *problem)
                         1 / (real)(hidden < PIVOT_ELEMENTS ? hidden : PIVOT_ELEMENTS)};
 }
 
-/* Of numbers, the second in size; a NaN may get lost. */
+/* Returns the median of three numbers; a NaN may be lost. */
 LN_INLINE vec median_of_three(vec a, vec b, vec c)
 {
     return lane_maximum(lane_minimum(a, b), lane_minimum(lane_maximum(a, b), c));
 }
 
-/* The first column of the middle block of a long row, and of its last. */
+/* Return the first column of the middle block of a long row, and of its last block. */
 LN_INLINE size_t pivot_middle(const row *view)
 {
     return (view->hidden / BLOCK - 1) / 2 * BLOCK;
@@ -60,8 +59,7 @@ LN_INLINE size_t pivot_end(const row *view)
     return (view->hidden / BLOCK - 1) * BLOCK;
 }
 
-/* One element for each lane, from column i of a block on. Adds up again, where there is a residual:
- * this does not count as a touch. */
+/* Returns one element for each lane, from column i of a block on. A residual is added without writing the sum. */
 LN_INLINE vec pivot_elements(const row *view, int is_long, size_t i)
 {
     vec first = row_add_up(view, i, view->hidden - i);
@@ -85,8 +83,7 @@ LN_INLINE acc statistics_pivot_sum(const row *view, int is_long)
     return parts_sum(sums);
 }
 
-/* Asks memory for what a row's pivot will want, but for its first elements. The row need not exist.
- */
+/* Fetches the elements for a row's pivot, except the first ones. The row need not exist. */
 LN_INLINE void statistics_pivot_fetch(const row *view, int is_long)
 {
     for (int i = 0; is_long && i < 2; i++) {

@@ -1,5 +1,5 @@
-/* LN_TILE accumulators side by side, as many on every ISA, and added up by one tree: sums that have the same
- * bits everywhere (reproducible.h, rms_tiled.h). */
+/* LN_TILE parallel accumulators, the same number on every ISA, which are added by one tree: sums that have the same
+ * bits on every ISA (reproducible.h, rms_tiled.h). */
 #ifndef LN_TILE_H
 #define LN_TILE_H
 
@@ -8,7 +8,7 @@
 #endif
 #include "moments.h"
 
-/* Sixty-four scalars stay in memory, in loops that the compiler may vectorise. */
+/* In plain C the 64 accumulators stay in memory, in loops that the compiler may vectorise. */
 #if LN_LANES > 1
 #define TILE_UNROLLED LN_UNROLLED
 #else
@@ -25,7 +25,7 @@ LN_INLINE void tile_clear(acc parts[TILE_PARTS])
         parts[p] = acc_set(0);
 }
 
-/* Accumulator j with j + half, down to one. */
+/* Adds accumulators j and j + half until one is left. */
 LN_INLINE real tile_sum(acc parts[TILE_PARTS])
 {
     TILE_UNROLLED

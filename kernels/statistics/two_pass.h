@@ -3,7 +3,7 @@
  *     mean = sum(x) / N            m2 = sum((x - mean)^2)
  *
  * (Chan, Golub, LeVeque, 1983, formula 1.1.) Reads the row twice for the statistics. Its variance
- * is good for every row; what limits it is that the mean is rounded before it is subtracted.
+ * is accurate for every row; the accuracy is limited by the rounding of the mean before it is subtracted.
  *
  * Bound: bounds/bounds.c. */
 #ifndef LN_STATISTICS_H

@@ -1,4 +1,4 @@
-/* What the two-pass statistics share: the two sweeps' steps, and their error.
+/* The steps of the two sweeps, for all two-pass statistics.
  *
  * Bound: bounds/bounds.c. */
 #ifndef LN_TWO_SWEEPS_H

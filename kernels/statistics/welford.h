@@ -1,13 +1,12 @@
-/* welford: running means; one pass, each of the BLOCK lanes an accumulator of its own, merged
- * pairwise.
+/* welford: running means in one pass. Each of the BLOCK lanes has its own accumulator; they are merged pairwise.
  *
  *     d = x - mean;  mean += d / k;  m2 += d * (x - mean)                         (k-th element)
  *     n = na + nb;   d = mean_b - mean_a;  mean = mean_a + d nb / n;
  *     m2 = m2_a + m2_b + d^2 na nb / n                                            (merge)
  *
- * (Welford, "Note on a Method for Calculating Corrected Sums of Squares and Products",
- * Technometrics 4, 1962; Chan, Golub, LeVeque, "Updating Formulae and a Pairwise Algorithm for
- * Computing Sample Variances", COMPSTAT 1982.) Reads the row once for the statistics.
+ * (Welford, "Note on a Method for Calculating Corrected Sums of Squares and Products", Technometrics 4, 1962; Chan,
+ * Golub, LeVeque, "Updating Formulae and a Pairwise Algorithm for Computing Sample Variances", COMPSTAT 1982.) Reads
+ * the row once for the statistics.
  *
  * Bound: bounds/bounds.c. */
 #ifndef LN_STATISTICS_H
@@ -24,14 +23,14 @@ typedef struct welford_lanes {
     acc m2[UNROLL];
 } welford_lanes;
 
-/* Of a group of elements. */
+/* The moments of a group of elements. */
 typedef struct welford_moments {
     real mean;
     real m2;
     real count;
 } welford_moments;
 
-/* The accumulators again, one by one, for merging. */
+/* The accumulators as single numbers, for merging. */
 typedef struct welford_parts {
     real mean[BLOCK];
     real m2[BLOCK];
@@ -46,7 +45,7 @@ LN_INLINE statistics statistics_prepare(const ln_problem *problem)
 
 #define STATISTICS_UNPIVOTED
 
-/* The k-th element of each accumulator; those from left on have no k-th. */
+/* Adds the k-th element of each accumulator; those from `left` on have none. */
 LN_INLINE void welford_add(welford_lanes *lanes, const row *view, size_t i, size_t left, real k)
 {
     acc inverse = acc_set(1 / k);
@@ -65,7 +64,7 @@ LN_INLINE void welford_add(welford_lanes *lanes, const row *view, size_t i, size
     }
 }
 
-/* b merged into a. A count of 0 on one side or both leaves the other as it is. */
+/* Merges b into a. If one count is 0, the result is the other. */
 LN_INLINE welford_moments welford_merged(welford_moments a, welford_moments b)
 {
     real count = a.count + b.count;
@@ -87,7 +86,7 @@ LN_INLINE void welford_merge(welford_parts *parts, size_t a, size_t b)
     parts->count[a] = merged.count;
 }
 
-/* Elements first to end. */
+/* Returns the moments of the elements from `first` to `end`. */
 LN_INLINE welford_moments welford_range(const row *view, size_t first, size_t end)
 {
     welford_parts parts;

@@ -1,8 +1,8 @@
-# Reads isa.def and kernels.def. For each kernel of kernels.def that is to be built it
-# writes a small C file with the kernel's parts; for the library and for lnbench, kernel_table.h.
+# Reads isa.def and kernels.def. Writes a small C file with the parts of each kernel that is
+# built, and kernel_table.h for the library and lnbench.
 include(CheckCSourceCompiles)
 
-# The fields of all lines of a file that begin with `macro(`, into ${result}: lists with | between.
+# Sets ${result} to the fields of all lines of a file that begin with `macro(`: lists separated by |.
 function(read_lines result file macro fields)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
     file(STRINGS ${file} lines REGEX "^${macro}\\(")
@@ -51,8 +51,8 @@ function(read_isa_table file)
     set(LN_ISAS ${names} PARENT_SCOPE)
 endfunction()
 
-# Reads the lines of one kind of part: the fields of part P of kind K go to LN_<K>_<P>, their names
-# to LN_<K>_PARTS.
+# Reads the lines of one kind of part: sets LN_<K>_<P> to the fields of part P of kind K, and LN_<K>_PARTS to the
+# names of all parts.
 macro(read_parts file kind fields)
     read_lines(part_lines ${file} LN_${kind} ${fields})
     set(LN_${kind}_PARTS)
@@ -64,7 +64,7 @@ macro(read_parts file kind fields)
     endforeach()
 endmacro()
 
-# The kernel's name: all parts that are not as usual.
+# Sets ${result} to the kernel's name: all parts that are not the defaults.
 function(kernel_name result statistics apply schedule storage param accumulator isa unroll)
     set(parts ${statistics})
     if(NOT apply MATCHES "^(direct|scaled)$")
@@ -96,16 +96,16 @@ function(kernel_name result statistics apply schedule storage param accumulator 
     set(${result} ${name} PARENT_SCOPE)
 endfunction()
 
-# A third of a small kernel's time goes into the compiler's header of intrinsics, so gcc gets that
-# precompiled, once for each set of flags. (ccache does not keep what is built with such a header.)
+# The compiler's header of intrinsics takes a third of the compile time of a small kernel, so gcc precompiles it
+# once for each set of flags. (ccache does not cache files that use such a header.)
 get_filename_component(LN_REAL_COMPILER "${CMAKE_C_COMPILER}" REALPATH)
 set(LN_PRECOMPILED FALSE)
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND NOT CMAKE_C_COMPILER_LAUNCHER AND NOT LN_REAL_COMPILER MATCHES "ccache")
     set(LN_PRECOMPILED TRUE)
 endif()
 
-# Lets the kernel in `path` read intrinsics precompiled with the flags of layernorm_objects and its own.
-# Where those differ nevertheless, gcc reads the header itself.
+# Makes the kernel in `path` use intrinsics precompiled with the flags of layernorm_objects and its own.
+# If the flags differ nevertheless, gcc reads the header itself.
 function(precompile_intrinsics directory path flags)
     string(MD5 header "${flags}")
     string(SUBSTRING ${header} 0 8 header)
@@ -131,7 +131,7 @@ function(precompile_intrinsics directory path flags)
     set_property(SOURCE ${path} APPEND PROPERTY OBJECT_DEPENDS ${header}.gch)
 endfunction()
 
-# Writes the C file of the kernel whose facts the caller has in variables.
+# Writes the C file of the kernel that the caller's variables describe.
 function(write_kernel_source directory)
     foreach(part IN ITEMS statistics/${statistics} apply/${apply_file} schedule/${schedule_file}
             lane/${isa})
@@ -172,7 +172,7 @@ function(write_kernel_source directory)
     set(LN_KERNEL_SOURCES ${LN_KERNEL_SOURCES} ${path} PARENT_SCOPE)
 endfunction()
 
-# Sets LN_KERNEL_SOURCES: the files that it writes for the lines of file.
+# Writes a file for each kernel in the table `file`, and sets LN_KERNEL_SOURCES to these files.
 function(read_kernel_table file directory)
     read_parts(${file} STATISTICS 7)
     read_parts(${file} APPLY 3)
@@ -202,7 +202,7 @@ function(read_kernel_table file directory)
         list(POP_FRONT facts apply_file wide)
         list(SUBLIST LN_SCHEDULE_${schedule} 1 2 facts)
         list(POP_FRONT facts schedule_file nontemporal)
-        # 16-bit storage is computed with in f32, other storage as it is.
+        # Kernels for 16-bit storage compute in f32, others in the storage type.
         set(item ${storage})
         set(sums ${accumulator})
         if(wide EQUAL 2)

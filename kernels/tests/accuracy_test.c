@@ -1,10 +1,10 @@
-/* Every kernel is compared with an oracle of 113 bits, also on rows that mislead the choice of a pivot. */
+/* Compares every kernel with an oracle of 113 bits, also on rows for which a pivot is hard to choose. */
 #include "tests.h"
 
 /* ---- Every convention and hidden size -------------------------------------------------------- */
 
-/* Every kernel against the oracle: all conventions over all small hidden sizes and around the
- * powers of two, each element within the kernel's proven bound. */
+/* All conventions are tested at all small hidden sizes and near the powers of two: each element must be within the
+ * kernel's proven bound. */
 
 #ifdef LN_EMULATED /* quad arithmetic is slow there */
 enum { LARGEST = 130, ROWS = 3 };
@@ -55,10 +55,10 @@ static claim claim_of(const ln_kernel *kernel, const ln_problem *problem, const 
 static void check_statistics(const ln_kernel *kernel, size_t hidden, const ln_row_facts *facts,
                              bool claims, double mean, double rstd)
 {
-    /* In any order of summation, 2 N roundings of numbers up to max_abs, twice over. */
+    /* Twice the error of any order of summation: 2 N roundings of numbers up to max_abs. */
     double unit = kernel->accumulator == LN_F64 ? 0x1p-53 : 0x1p-24;
     double roundings = (double)hidden;
-    /* Of retry's sums of f64, chains of 16-bit storage are items: ten roundings at most, eight here. */
+    /* In f64 sums of retry, chains of 16-bit storage are items: at most ten roundings, here eight. */
     if ((kernel->storage == LN_BF16 || kernel->storage == LN_F16) &&
         strcmp(kernel->statistics, "retry") == 0 && kernel->accumulator == LN_F64) {
         unit = 0x1p-24;
@@ -97,7 +97,7 @@ static void check_kernel(const ln_kernel *kernel, const ln_problem *problem,
     }
 }
 
-/* All kernels of these types that the sample takes by `mix`; nothing is filled in where there are none. */
+/* Checks all kernels of these types that are in the sample by `mix`. Tensors are filled only if there are any. */
 static void check_types(numbers *draws, types pair, size_t hidden, size_t c, size_t mix,
                         size_t *checks, size_t *claims)
 {
@@ -120,9 +120,9 @@ static void check_types(numbers *draws, types pair, size_t hidden, size_t c, siz
     }
 }
 
-/* Each size takes one convention in three, and of f32 one kernel in three. Of the other types each
- * takes one in three, and of its kernels one in three by what is left of the same number, so that
- * none is never taken. */
+/* Each size uses one convention in three and one f32 kernel in three. Each pair of other types uses one of these in
+ * three, and one of its kernels in three, chosen by the quotient of the same number, so that every combination
+ * occurs. */
 TEST(every_convention_and_hidden)
 {
     numbers draws = {1};
@@ -140,15 +140,14 @@ TEST(every_convention_and_hidden)
                                 &claims);
         }
     }
-    /* The rows are easy: but for the smallest, whose variance may be tiny, all bounds claim. */
+    /* The rows are easy: all have bounds, except the smallest, whose variance may be tiny. */
     assert_true(claims > checks - checks / 50);
 }
 
-/* A bound is of use only if it tells conventions apart: on normal rows of 768 elements it must be
- * under half of what divisor N - 1 for N changes, 1 / (2 N) of max|xhat|; and on 16 elements under
- * half of the 1000 units in the last place, of f32 or of f64 where all is f64, by which probe rows'
- * conventions differ. Where y is stored in 16 bits that rounding alone may be more than the first,
- * and is left out of both. */
+/* A bound is useful only if it distinguishes conventions. On normal rows of 768 elements it must be
+ * less than half of the effect of the divisor N - 1, which is 1 / (2 N) of max|xhat|; and on 16 elements less than
+ * half of 1000 units in the last place (f32, or f64 if all is f64), by which the conventions of probe rows
+ * differ. The rounding of a 16-bit y may exceed the first limit, and is left out of both. */
 static void check_usefulness(const ln_kernel *kernel, size_t hidden)
 {
     numbers draws = {2};
@@ -163,7 +162,7 @@ static void check_usefulness(const ln_kernel *kernel, size_t hidden)
     if (!(claimed < most))
         fail_msg("%s, hidden %zu: the bound is %g of max|xhat|, more than %g", kernel->name, hidden,
                  claimed, most);
-    /* No affine form: what is left is storing y, half a unit in the last place. */
+    /* Without an affine form only the rounding of y is left, half a unit in the last place. */
     double unit = ldexp(1, -element_format(kernel->storage).bits);
     assert_true(bound.affine_rel <= unit * (1 + 1e-9));
 }
@@ -177,10 +176,9 @@ TEST(bounds_are_useful)
             check_usefulness(kernel, sizes[s]);
 }
 
-/* 1e5 +- 1e-2, hidden 1024, eps 1e-6: a row that a big runtime's tests leave out as a float limit,
- * since its mean, rounded to f32, is off by up to a third of a standard deviation. Kernels whose
- * mean is more than that, all of the classes fast, accurate and reproducible, are off by 1e-6 of
- * the largest |y| at most. */
+/* 1e5 +- 1e-2, hidden 1024, eps 1e-6: a row that the tests of a well-known runtime omit as a limit of float, since its
+ * mean, rounded to f32, has an error of up to a third of a standard deviation. Kernels with a more precise mean, which
+ * include all of the classes fast, accurate and reproducible, have errors of at most 1e-6 of the largest |y|. */
 static void check_far_row(const ln_kernel *kernel, const oracle *truth, const ln_problem *problem)
 {
     const ln_tensors tensors = {.x = x, .gamma = gammas, .beta = betas, .y = y};
@@ -192,8 +190,7 @@ static void check_far_row(const ln_kernel *kernel, const oracle *truth, const ln
         fail_msg("%s: off by %g of max|xhat|", kernel->name, most / truth->max_xhat);
 }
 
-/* Whether the mean is rounded to one f32 before it is subtracted: that is what such a row does not
- * forgive. */
+/* Returns whether the mean is rounded to one f32 before it is subtracted, which is too inaccurate for such a row. */
 static bool has_one_number_mean(const ln_kernel *kernel)
 {
     return strcmp(kernel->apply, "direct") == 0;
@@ -220,9 +217,9 @@ TEST(rows_far_from_zero_are_right)
     assert_true(checked >= (is_thinned() ? 5 : 8));
 }
 
-/* Eight elements, eps as large as their variance: there divisor, eps, its place and the affine form
- * all show in every type's first digits. What a kernel computes is right under the convention that
- * was asked for, by the kernel's own bound, and wrong under each of the others. */
+/* Eight elements, with eps as large as their variance: divisor, eps, its place and the affine form
+ * all change the first digits of every type. By the kernel's own bound its result must be right under the convention of
+ * the problem, and wrong under each of the others. */
 static void check_probes(const ln_kernel *kernel, size_t hidden)
 {
     ln_problem problems[CONVENTIONS];
@@ -265,8 +262,8 @@ TEST(probe_rows_tell_conventions_apart)
     }
 }
 
-/* Of a and -a the mean is 0 and the variance a^2, exactly for numbers of 12 digits, so that rstd is
- * 1 / a but for the roundings of root and reciprocal, 2 u. */
+/* The row a, -a has mean 0 and variance a^2, exactly for numbers of 12 bits, so that rstd is
+ * 1 / a, apart from the roundings of root and reciprocal, 2 u. */
 TEST(rstd_is_rounded_as_proven)
 {
     enum { NUMBERS = 2048 };
@@ -297,19 +294,17 @@ TEST(there_are_kernels)
 
 /* ---- Pivots ---------------------------------------------------------------------------------- */
 
-/* The pivots of `shifted`: an outlier must not lead them astray, wherever it stands; and rows that
- * `retry` sums up without one.
+/* The pivots of `shifted`, which an outlier at any position must not spoil; and rows that `retry` sums without one.
  *
- * Rows of one element S = (1 + 2^-7) 2^30 among whole numbers from 1 to 8, of types that hold all
- * of them, summed up in f32. About a pivot among the many, S - p rounds to S or next to it (2 u of
- * its square), its square rounds (u), whatever else is added to it in the same sum is too small to
- * be seen, and m2 = sum(t^2) - sum(t) d is a subtraction of a number N times smaller (u, and a
- * little of what sum(t) and d are off by). So with the quotient by N (1/N and a product: 2 u), eps
- * (u), root and reciprocal (u each) rstd is off by (2 + 1 + 1 + 2 + 1) / 2 + 2 = 5.5 u at most, and
- * a hundredth of that for higher orders, and for the little.
+ * Each row has one element S = (1 + 2^-7) 2^30 among whole numbers from 1 to 8, in types that hold all of them, with
+ * f32 sums. About a pivot near the small numbers, S - p rounds to S or a neighbour (2 u of its square), its square is
+ * rounded (u), all other terms of the same sum are too small to matter, and m2 = sum(t^2) - sum(t) d is a subtraction
+ * of a number N times smaller (u, and a little for the errors of sum(t) and d). So with the quotient by N (1/N and a
+ * product: 2 u), eps (u), root and reciprocal (u each) the error of rstd is at most (2 + 1 + 1 + 2 + 1) / 2 + 2 = 5.5
+ * u, and a hundredth of that for higher orders and these small errors.
  *
- * About a pivot that S has a share in, or about the mean, t^2 of all others is (S / N)^2: where N
- * is 4096, 0.51 units in the last place of S^2, and rounds to one, each time. */
+ * About a pivot that depends on S, or about the mean, t^2 of all others is (S / N)^2: for N = 4096 this is 0.51 units
+ * in the last place of S^2, and each is rounded to one unit. */
 
 enum { PIVOT_HIDDEN = 8192 };
 static const double outlier = 0x1.02p30;
@@ -320,10 +315,10 @@ static _Alignas(64) unsigned char pivot_y[PIVOT_HIDDEN * LARGEST_ELEMENT];
 static int is_ours(const ln_kernel *kernel)
 {
     return strcmp(kernel->statistics, "shifted") == 0 && kernel->accumulator == LN_F32 &&
-           kernel->storage != LN_F16; /* which ends at 65504 */
+           kernel->storage != LN_F16; /* whose largest number is 65504 */
 }
 
-/* By whole numbers, exactly but for one rounding and quotients. */
+/* Computes rstd with whole numbers, exactly except for one rounding and quotients. */
 static double exact_rstd(const double *row, size_t hidden, double eps)
 {
     long double sum = 0, square = 0, n = (long double)hidden;
@@ -366,8 +361,8 @@ TEST(outliers_lead_no_pivot_astray)
     assert_true(checked > 0);
 }
 
-/* Rows of two values, five standard deviations from zero, whose sums of squares round alike: rstd of
- * f16 is within 2^-17, .01 row ULP, as `fast` promises. */
+/* In rows of two values, five standard deviations from zero, all roundings of the sum of squares have the same sign:
+ * rstd of f16 is within 2^-17, 0.01 row ULP, as `fast` promises. */
 TEST(sums_of_two_values_are_not_too_long)
 {
     const ln_convention convention = {.eps_place = LN_EPS_VAR, .eps = 1e-5};

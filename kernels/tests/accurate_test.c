@@ -1,6 +1,6 @@
-/* The class `accurate`: what ln_layernorm() computes is within 2 row ULP, or 0.51 for 16-bit storage. So is what is proven
- * of each kernel that the class may use on any ISA, on ordinary rows and on rows that are hard to sum, under all
- * conventions. Rows that broke the class before it was proven are among them. */
+/* Tests the class `accurate`: the results of ln_layernorm() are within 2 row ULP, or 0.51 for 16-bit storage. So are
+ * the proven bounds of each kernel that the class may use on any ISA, on ordinary rows and on rows that are hard to
+ * sum, under all conventions. These include rows on which the class failed before it was proven. */
 #include "tests.h"
 #include "dispatch_table.h"
 #include <stdio.h>
@@ -14,7 +14,7 @@ enum { LARGEST = 4097 };
 OPERANDS(1, LARGEST);
 static exact_number exact[LARGEST];
 
-static const double evaluated = 1 + 0x1p-14; /* times that: apply/split.h */
+static const double evaluated = 1 + 0x1p-14; /* a factor for the limits: split_items_bound() */
 
 static bool is_short(ln_type storage)
 {
@@ -131,7 +131,7 @@ static double ulp_of(format kind, double size)
     return ldexp(1, exponent - kind.bits + 1);
 }
 
-/* What stands behind element i, and a unit in its last place. */
+/* Returns a unit in the last place of the scale |gamma| max|xhat| + |beta| of element i, and |gamma| and |beta|. */
 static double unit_at(const ln_problem *problem, const oracle *truth, size_t i, double *gamma,
                       double *beta)
 {
@@ -142,8 +142,8 @@ static double unit_at(const ln_problem *problem, const oracle *truth, size_t i, 
     return ulp_of(element_format(problem->storage), *gamma * truth->max_xhat + *beta);
 }
 
-/* The last rounding as half a unit, unless what is rounded may lie so far beyond a power of two that
- * it does not go back to that. */
+/* Replaces the last rounding by half a unit, unless the rounded number may be so far above a power of two that
+ * it is not rounded to that. */
 static double rounded_last(format kind, double error, double scale, double unit)
 {
     double before = error - ldexp(scale, -kind.bits), reach = scale + before;
@@ -153,7 +153,7 @@ static double rounded_last(format kind, double error, double scale, double unit)
     return fmin(error, before + farther / 2);
 }
 
-/* Of what a bound says but 2 of the smallest number, which hide what storing subnormals rounds. */
+/* Returns the largest bound in row ULP, without the 2 smallest numbers that cover the rounding of subnormals. */
 static double proven_of(const ln_problem *problem, const oracle *truth, const ln_kernel *kernel)
 {
     ln_bound bound = kernel->bound(problem, &truth->facts);
@@ -178,7 +178,7 @@ static double error_of(const ln_problem *problem, const oracle *truth)
         if (truth->is_nan && !isnan(stored))
             return INFINITY;
         if (truth->is_nan || (isinf(stored) && fabs(exact[i].high) > 6e4))
-            continue; /* of the latter other tests know more */
+            continue; /* other tests check the latter */
         most = fmax(most, fabs(stored - exact[i].high - exact[i].low) / unit);
         if (isnan(stored))
             return INFINITY;
@@ -250,7 +250,7 @@ static void check_hard_row(numbers *draws, types pair, const hard_row *one, size
         if (convention.eps_place != LN_EPS_NONE)
             convention.eps = eps[numbers_next(draws) % 4];
         if (!make_row(draws, pair, one, hidden, numbers_next(draws) % 4 ? 1 : huge))
-            return; /* not of this type */
+            return; /* it does not fit into this type */
         check_row(pair, i == 0 ? &plain : &convention, one, hidden);
     }
 }
@@ -269,8 +269,8 @@ TEST(what_is_promised_at_most)
             }
 }
 
-/* Rows that are felt beside a huge eps, those that are not, and rows of one value whose 1 / eps is
- * infinite. */
+/* Rows whose variance matters compared with a huge eps, rows whose variance does not, and constant rows with an
+ * infinite 1 / eps. */
 TEST(eps_of_any_size)
 {
     static const struct {
@@ -299,7 +299,7 @@ TEST(eps_of_any_size)
             }
 }
 
-/* What is proven of one kernel forbids what one of more, or shorter, additions computes. */
+/* The proven bound of a kernel excludes the results of kernels with more, or less precise, additions. */
 TEST(a_worse_tree_is_caught)
 {
     static const struct {
@@ -337,7 +337,7 @@ TEST(a_worse_tree_is_caught)
     }
 }
 
-/* The mean of an f64 row in units of the smallest number, by integers. */
+/* Compares the mean of an f64 row with integers in units of the smallest number. */
 TEST(a_subnormal_mean_rounds_once)
 {
     static const types pair = {LN_F64, LN_F64};

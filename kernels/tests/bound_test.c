@@ -1,4 +1,4 @@
-/* The bounds of kernels hold: the proven ones always, the probable ones with their probability. */
+/* Tests the bounds of kernels: the proven ones always hold, the probable ones with their probability. */
 #include "tests.h"
 #include "bounds/bounds.h"
 
@@ -6,8 +6,8 @@
 
 /* ---- Proven bounds --------------------------------------------------------------------------- */
 
-/* The proven bounds hold where rows are nasty. LN_BOUND_REPORT=1 prints how much of each kernel's
- * bound was used up at most, by family. */
+/* The proven bounds hold on difficult rows. LN_BOUND_REPORT=1 prints the largest share of each kernel's
+ * bound that was reached, by family. */
 
 #ifdef LN_EMULATED /* quad arithmetic is slow there */
 enum { LARGEST = 129, REPEATS = 1, PROBABLE_LARGEST = 4096, PROBABLE_ROWS = 2 };
@@ -21,11 +21,11 @@ static exact_number exact[PROBABLE_LARGEST];
 typedef struct family {
     const char *name;
     void (*fill)(numbers *numbers, size_t hidden, double scale);
-    double scales[10]; /* up to a 0 */
-    int is_f64;        /* beyond the range of the other types */
+    double scales[10]; /* ends with 0 */
+    int is_f64;        /* exceeds the range of the other types */
 } family;
 
-static double last_place; /* 2^(1 - bits) of the row that is being made */
+static double last_place; /* 2^(1 - bits) for the type of the current row */
 
 static void fill_offset(numbers *draws, size_t hidden, double kappa)
 {
@@ -126,7 +126,7 @@ static void judge(const ln_kernel *kernel, const ln_problem *problem, const orac
                      truth,
                      {0, 0}};
     claimed.bound = kernel->bound(problem, &truth->facts);
-    /* so neither is NaN */
+    /* This also excludes NaN. */
     assert_true(claimed.bound.xhat_abs >= 0 && claimed.bound.affine_rel >= 0);
     double share = claim_most_used(&claimed, y);
     if (!(share <= 1))
@@ -201,17 +201,17 @@ TEST(bounds_hold)
 
 /* ---- Probable bounds ------------------------------------------------------------------------- */
 
-/* The probable bounds: of a sum, against additions whose errors are as large as they may be and of
- * random sign; of kernels, against what they compute, and never more than what is proven. */
+/* The probable bound of a sum is compared with additions whose errors have the largest size and a
+ * random sign; those of kernels with their results, and with the proven bounds, which they must not exceed. */
 
-/* a + b, off by u |a + b|, up or down; *spread adds up their squares. */
+/* Returns a + b with an error of u |a + b|, up or down; *spread sums the squares of these errors. */
 static double added(numbers *draws, double a, double b, double *spread)
 {
     *spread += (a + b) * (a + b);
     return (a + b) * (1 + (numbers_next(draws) & 1 ? UNIT_f32 : -UNIT_f32));
 }
 
-/* Halves added up until one is left. */
+/* Adds two halves until one number is left. */
 static double tree(numbers *draws, double *parts, size_t count, double *spread)
 {
     for (size_t half = count / 2; half > 0; half /= 2)
@@ -220,7 +220,7 @@ static double tree(numbers *draws, double *parts, size_t count, double *spread)
     return parts[0];
 }
 
-/* In the order that row_sums has. */
+/* Adds terms in the order of row_sums. */
 static double summed(numbers *draws, const row_sums *sums, const double *terms, double *spread)
 {
     size_t steps = (size_t)sums->steps, parts = (size_t)sums->parts, lanes = (size_t)sums->lanes;
@@ -249,7 +249,7 @@ static void fill_terms(numbers *draws, size_t count, term_kind kind)
         x_values[i] += 1e3;
 }
 
-/* The most of sum_error() that is used up, over some rows. */
+/* Returns the largest share of sum_error() that is reached in some rows. */
 static double most_used(const row_sums *sums, term_kind kind, int squares)
 {
     const number_type f32 = {.unit = UNIT_f32};
@@ -278,8 +278,8 @@ static double most_used(const row_sums *sums, term_kind kind, int squares)
     return used;
 }
 
-/* Below the bound. Where terms do not cancel it is no more than some times what is found: it grows
- * with the root of what gamma(D) grows with. */
+/* Errors are below the bound. If terms do not cancel, the bound is only a few times the errors: it grows
+ * with the square root of the number of roundings. */
 TEST(sums_are_within)
 {
     static const row_sums shapes[] = {
@@ -321,7 +321,7 @@ static void judge_probable(const ln_kernel *kernel, const ln_problem *problem, c
     *least = claimed.bound.xhat_abs / proven.xhat_abs;
 }
 
-/* All kernels; and those that add one by one have a bound that is much less. */
+/* Tests all kernels. For those that add terms one by one the probable bound is much smaller than the proven one. */
 TEST(kernels_are_within)
 {
     static const types pairs[] = {{LN_F32, LN_F32}, {LN_F64, LN_F64}, {LN_BF16, LN_BF16}};

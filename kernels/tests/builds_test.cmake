@@ -1,4 +1,4 @@
-# Builds and runs that are no test program of this build; each says "skipped: <why>" and stops where its tools are
+# Tests that need other builds or tools than this build. Each prints "skipped: <why>" and stops if its tools are
 # missing (CTest: SKIP_REGULAR_EXPRESSION).
 #   cmake -DTEST=aarch64 -DSOURCE=<project> -DWORK=... -DGENERATOR=... -DPRINT_BITS=<program of this build>
 #   cmake -DTEST=install -DBUILD=... -DSOURCE=<kernels> -DWORK=... -DGENERATOR=... -DCOMPILER=... -DHAS_PKG_CONFIG=...
@@ -7,7 +7,7 @@
 #   cmake -DTEST=valgrind -DMEMORY_TEST=<memory_test>
 #         ... -P builds_test.cmake
 
-# run(COMMAND...): which must succeed.
+# run(COMMAND...): runs a command, which must succeed.
 function(run)
     execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
     if(NOT result EQUAL 0)
@@ -17,7 +17,7 @@ function(run)
 endfunction()
 
 # Cross-builds the library and its tests for aarch64 and runs them under qemu; then compares the bits
-# that the scalar kernels give there with those they give here.
+# of the scalar kernels there and here.
 function(test_aarch64)
     foreach(tool IN ITEMS aarch64-linux-gnu-gcc qemu-aarch64)
         find_program(found_${tool} ${tool})
@@ -27,7 +27,7 @@ function(test_aarch64)
         endif()
     endforeach()
 
-    # An earlier cache may be of another generator.
+    # An old cache may belong to another generator.
     file(REMOVE_RECURSE ${WORK}/CMakeCache.txt ${WORK}/CMakeFiles)
     run(${CMAKE_COMMAND} -G ${GENERATOR} -S ${SOURCE} -B ${WORK} -DLNBENCH_KERNELS_ONLY=ON
         -DCMAKE_TOOLCHAIN_FILE=${SOURCE}/cmake/aarch64-linux-gnu.cmake)
@@ -48,7 +48,7 @@ function(test_aarch64)
     endif()
 endfunction()
 
-# Installs the library into an empty place, then builds and runs a user of it.
+# Installs the library into an empty folder, then builds and runs a program that uses it.
 function(test_install)
     file(REMOVE_RECURSE ${WORK})
 
@@ -72,13 +72,13 @@ function(test_install)
 endfunction()
 
 # Adds a toy statistics, schedule and ISA, a line of the table and a file each, to a copy of the tree with few
-# kernels. They do what two_pass, plain and scalar do, so their bits are those of two_pass_f32_scalar.
+# kernels. They are copies of two_pass, plain and scalar, so their bits are those of two_pass_f32_scalar.
 function(test_toy)
     file(REMOVE_RECURSE ${WORK})
     file(COPY ${SOURCE}/CMakeLists.txt ${SOURCE}/cmake ${SOURCE}/kernels DESTINATION ${WORK}/tree)
     set(kernels ${WORK}/tree/kernels)
 
-    # The table's parts, and of its kernels a few.
+    # The new table has all parts but only a few kernels.
     file(READ ${kernels}/table/kernels.def table)
     string(REGEX REPLACE "\nLN_KERNEL\\([^\n]*" "" table "${table}")
     foreach(line IN ITEMS
@@ -118,7 +118,7 @@ endfunction()
 # library. By hand:
 #   clang -fsanitize=thread -g -O1 -I kernels/include -I kernels/dispatch
 #       -I kernels/tests/substitute kernels/dispatch/pool.c kernels/tests/pool_test.c kernels/tests/test_main.c -lm -pthread -o pool_test && ./pool_test
-# The whole library goes the same way: configure it with -DLNBENCH_KERNELS_ONLY=ON
+# The whole library can be tested likewise: configure it with -DLNBENCH_KERNELS_ONLY=ON
 # -DCMAKE_C_COMPILER=clang -DCMAKE_C_FLAGS=-fsanitize=thread, and run ctest -R kernels.
 function(test_thread_sanitizer)
     find_program(CLANG NAMES clang clang-14 clang-15 clang-16)
@@ -139,7 +139,7 @@ function(test_thread_sanitizer)
     run(${CMAKE_COMMAND} -E env "TSAN_OPTIONS=halt_on_error=1 die_after_fork=0" ${WORK}/pool_test)
 endfunction()
 
-# The kernels' memory_test under valgrind, on the ISAs that valgrind knows: it stops on AVX-512.
+# Runs memory_test under valgrind on the ISAs that valgrind supports, which do not include AVX-512.
 function(test_valgrind)
     find_program(VALGRIND valgrind)
     if(NOT VALGRIND)

@@ -1,10 +1,10 @@
-/* The library's calls as kernels (registry.c): each one has the bits of ln_layernorm() of its class, on one thread and on
- * two, and gives mean and rstd in the type that it declares. */
+/* Tests the library's calls as kernels (registry.c): each has the bits of ln_layernorm() of its class, on one thread
+ * and on two, and gives mean and rstd in the type that it declares. */
 #include "tests.h"
 
 enum { ROWS = 64, LARGEST = 1030, THREADS = 2 };
 
-static const size_t sizes[] = {1, 16, 255, 768, 1030}; /* by which the table chooses */
+static const size_t sizes[] = {1, 16, 255, 768, 1030}; /* for which the table has several kernels */
 enum { SIZES = sizeof sizes / sizeof sizes[0] };
 #ifdef LN_EMULATED
 enum { STEP = 13 };
@@ -40,7 +40,7 @@ static void store(types pair, size_t hidden)
     elements_store(pair.param, betas, betas_values, hidden);
 }
 
-/* What the kernel gave, in the type that the descriptor says. */
+/* Returns a statistic of the kernel, converted to the type of the descriptor. */
 static double as_said(const ln_kernel *call, ln_type from, const statistics_room *room, size_t row)
 {
     double value = from == LN_F64 ? ((const double *)(const void *)room)[row]
@@ -75,7 +75,7 @@ static void check_call(const ln_kernel *call, size_t hidden, size_t convention)
         assert_true(is_same(statistic_at(call, own_mean, row), as_said(call, from, mean, row)));
         assert_true(is_same(statistic_at(call, own_rstd, row), as_said(call, from, rstd, row)));
     }
-    /* Nobody asks for mean and rstd. */
+    /* The caller does not want mean and rstd. */
     memset(own_y, 0x55, bytes);
     own.mean = own.rstd = NULL;
     call->run(prepared, &own);
@@ -102,7 +102,7 @@ TEST(calls_are_the_library)
         assert_true(found[class] > 0);
 }
 
-/* What a call does is what the kernel does that the library names for it. */
+/* A call has the result of the kernel that the library names for it. */
 static void check_call_by_name(const ln_problem *problem)
 {
     ln_tensors tensors = {.x = x, .gamma = gammas, .beta = betas, .y = y};
@@ -118,7 +118,7 @@ static void check_call_by_name(const ln_problem *problem)
     assert_int_equal(ln_layernorm(problem, &tensors), LN_ERROR_ARGUMENT);
 }
 
-/* A call that differs from the thread's last in one thing is checked and looked up anew. */
+/* A call whose problem differs from the thread's last one in one member is checked, and its kernel chosen, again. */
 TEST(no_call_is_taken_for_the_last)
 {
     ln_problem first = problem_of((types){LN_F32, LN_F32}, 4, 768, convention_number(24));
@@ -137,7 +137,7 @@ TEST(no_call_is_taken_for_the_last)
     others[5].accuracy = LN_ACCURACY_EXACT;
     others[6].convention.eps = 3;
     others[7].convention.ddof ^= 1;
-    others[8].hidden = 0; /* from here on none is right */
+    others[8].hidden = 0; /* from here on all are invalid */
     others[9].convention.eps = -1;
     others[10].convention.affine = (ln_affine)9;
     others[11].y_stride = 1;
@@ -150,7 +150,7 @@ TEST(no_call_is_taken_for_the_last)
             assert_int_equal(ln_layernorm(&others[i], &tensors), LN_ERROR_ARGUMENT);
     }
     check_call_by_name(&others[1]);
-    assert_int_equal(ln_set_cache_bytes(1, 2, 3), LN_OK); /* all is DRAM now */
+    assert_int_equal(ln_set_cache_bytes(1, 2, 3), LN_OK); /* now all calls are in memory */
     check_call_by_name(&others[1]);
     assert_int_equal(ln_set_cache_bytes(0, 0, 0), LN_OK);
 }
@@ -165,8 +165,8 @@ static bool is_equal(ln_bound a, ln_bound b)
     return a.xhat_abs == b.xhat_abs && a.affine_rel == b.affine_rel;
 }
 
-/* Of few rows, and of as many as are in each cache and in memory: a bound is the largest of those of
- * the kernels that are taken for them, whatever the number of rows that it is asked with. */
+/* A bound is the largest of those of the kernels that are used for few rows and for as many as fit into each cache or
+ * are in memory; it does not depend on the number of rows of its problem. */
 TEST(bounds_are_the_kernels)
 {
     static const size_t rows[] = {1, 4, 40, 1000, 100000};
@@ -195,7 +195,7 @@ TEST(bounds_are_the_kernels)
             assert_true(is_equal(call->bound(&problem, &facts), largest));
             assert_true(is_equal(call->probable_bound(&problem, &facts, 1e-9), probable));
         }
-        /* By name one calls a kernel, not the choice among them. */
+        /* A call with a name needs a single kernel, not a class. */
         problem.rows = 0;
         assert_int_equal(ln_layernorm_with(ln_layernorm_kernel(call->name), &problem, NULL),
                          LN_ERROR_UNSUPPORTED);
@@ -203,7 +203,7 @@ TEST(bounds_are_the_kernels)
     assert_int_equal(ln_set_cache_bytes(0, 0, 0), LN_OK);
 }
 
-/* No kernel of this class for these types: the reason, and nothing is prepared. */
+/* If a class has no kernel for these types, the call gives the reason, and nothing is prepared. */
 TEST(missing_classes_are_said)
 {
     const ln_plugin_table *plugin = ln_plugin();

@@ -1,4 +1,4 @@
-/* Which kernel the library calls follows from the dispatch table and from the caches of the machine. */
+/* Tests that the library chooses kernels by the dispatch table and the caches of the machine. */
 #include "tests.h"
 #include "caches.h"
 #include "dispatch_table.h"
@@ -13,9 +13,9 @@
 
 /* ---- The table ------------------------------------------------------------------------------- */
 
-/* The dispatch table: every kernel that it names is in kernels.def and of the row's types, every class has rows for
- * every pair of types on every ISA, of which the last holds always, and on a CPU without an ISA the lesser one's rows
- * hold. Built with DISPATCH_PLANTED it has a row with an unknown name, and must fail. */
+/* Every kernel in the dispatch table is in kernels.def and has the row's types. Every class has rows for
+ * every pair of types on every ISA, the last of which is always true, and on a CPU without an ISA the rows of a lower
+ * one are used. Built with DISPATCH_PLANTED the table has a row with an unknown name, and the test must fail. */
 
 typedef struct row {
     const char *class, *storage, *param, *isa;
@@ -74,7 +74,7 @@ TEST(every_name_is_known)
     check_names(rmsnorm_rows, RMS_ROWS, "rms_tiled");
 }
 
-/* The rows of a class, pair of types and ISA stand one behind the other, and the last holds always. */
+/* The rows of a class, pair of types and ISA are contiguous, and the last is always true. */
 static void check_cell(const row *rows, size_t count, const char *class, const char *storage,
                        const char *param, const char *isa)
 {
@@ -97,7 +97,7 @@ static void check_cell(const row *rows, size_t count, const char *class, const c
         fail_msg("%zu groups of rows for %s, %s, %s, %s", groups, class, storage, param, isa);
 }
 
-/* RMSNorm has no kernels of f64 with parameters of f32, and none of f64 that is accurate. */
+/* RMSNorm has no f64 kernels with f32 parameters, and no accurate f64 kernel. */
 static void check_all(bool rms)
 {
     static const char *const isas[] = {"scalar", "avx2", "avx512", "neon", "avx512bf16"};
@@ -120,7 +120,7 @@ TEST(every_cell_answers)
     check_all(true);
 }
 
-/* What the library takes is of these types, and in a row for this CPU. */
+/* The chosen kernel has these types, and is in a row for this CPU. */
 static void check_taken(types pair, int class, size_t count, size_t hidden)
 {
     const char *storage = type_names[pair.storage], *param = type_names[pair.param];
@@ -150,7 +150,7 @@ TEST(the_library_takes_rows)
                     check_taken(type_pairs[type], class, count, sizes[i]);
 }
 
-/* What each condition means, by hand. */
+/* Checks each condition with calls that meet it or not. */
 TEST(conditions_hold)
 {
     static const struct {
@@ -181,7 +181,7 @@ TEST(conditions_hold)
     }
 }
 
-/* Whether a kernel that rounds correctly, stores around the caches and is of this ISA is there. */
+/* Returns whether there is a correctly rounded kernel of this ISA that stores around the caches. */
 static bool streams_exactly(const char *isa)
 {
     const ln_plugin_table *plugin = ln_plugin();
@@ -193,7 +193,7 @@ static bool streams_exactly(const char *isa)
     return false;
 }
 
-/* `exact` is correctly rounded, and stores around the caches what they cannot hold, and only that. */
+/* Kernels of `exact` are correctly rounded, and store around the caches if and only if x and y do not fit into them. */
 TEST(exact_streams_to_memory)
 {
     const types f32 = {LN_F32, LN_F32};
@@ -212,15 +212,15 @@ TEST(exact_streams_to_memory)
 
 /* ---- The caches ------------------------------------------------------------------------------ */
 
-/* The caches that the library goes by, on machines that are made up: sysfs of files, cpuid and
+/* The cache sizes that the library finds on simulated machines: sysfs is made of files, cpuid and
  * sysconf of functions. */
 
 enum { K = 1 << 10, M = 1 << 20 };
 
 static char root[] = "/tmp/lnbench-caches-XXXXXX";
-static long told[LN_CACHES]; /* by sysconf */
+static long told[LN_CACHES]; /* the sizes from sysconf */
 static unsigned leaf_of_cpu; /* 4, 0x8000001d, or 0: none */
-static unsigned leaf[4][4];  /* its subleaves */
+static unsigned leaf[4][4];  /* the subleaves of that leaf */
 static cache_sizes found;
 
 static long sysconf_told(int level)
@@ -235,7 +235,7 @@ static void cpuid_told(unsigned wanted, unsigned subleaf, unsigned registers[4])
         memcpy(registers, leaf[subleaf], sizeof leaf[0]);
 }
 
-/* ways x one partition x lines of 64 x sets */
+/* Describes a cache of ways x 1 partition x lines of 64 bytes x sets. */
 static void describe(unsigned subleaf, unsigned type, unsigned level, unsigned ways, unsigned sets)
 {
     leaf[subleaf][0] = type | level << 5;
@@ -290,7 +290,7 @@ static void expect(int level, size_t bytes, const char *from)
                  found.bytes[level], found.from[level], bytes, from);
 }
 
-/* The first CPU that this process may run on, and another where there is one. */
+/* Returns the first CPU on which this process may run, or another one if there is one. */
 static unsigned allowed_cpu(unsigned number)
 {
     cpu_set_t set;
@@ -313,7 +313,7 @@ TEST(nobody_knows)
         expect(level, 0, "nobody");
 }
 
-/* A package of twelve dies: sysconf adds their third level up. */
+/* For a package of twelve dies sysconf reports the sum of their third levels. */
 TEST(the_smaller_counts)
 {
     begin();
@@ -332,7 +332,7 @@ TEST(the_smaller_counts)
     expect(LN_L3, 16 * M, "sysconf");
 }
 
-/* Of an L3 of more a call has a part. LN_CACHE_BYTES is not limited. */
+/* A larger L3 is limited to a part, but not the value of LN_CACHE_BYTES. */
 TEST(many_cores_share_the_largest)
 {
     begin();
@@ -352,7 +352,7 @@ TEST(cpuid_of_either_maker)
     begin();
     static const unsigned leaves[] = {4, 0x8000001d};
     describe(0, 1, 1, 8, 64);     /* data: 32 KiB */
-    describe(1, 2, 1, 8, 128);    /* instructions: 64 KiB, not asked for */
+    describe(1, 2, 1, 8, 128);    /* instructions: 64 KiB, ignored */
     describe(2, 3, 2, 16, 2048);  /* 2 MiB */
     describe(3, 3, 3, 12, 49152); /* 36 MiB */
     for (size_t i = 0; i < 2; i++) {
@@ -364,7 +364,7 @@ TEST(cpuid_of_either_maker)
     }
 }
 
-/* A cache of 0 bytes, of none, of more than there is: as if nothing was said. */
+/* Sizes of 0, without a number, or too large are ignored. */
 TEST(nonsense_is_not_taken)
 {
     begin();
@@ -382,13 +382,13 @@ TEST(nonsense_is_not_taken)
     }
 }
 
-/* Big cores and little ones: of those that the process may run on the smallest. */
+/* With big and little cores the smallest size of the cores on which the process may run is used. */
 TEST(two_kinds_of_cores)
 {
     begin();
     unsigned big = allowed_cpu(0), little = allowed_cpu(1);
     cache(big, 0, "2", "Unified", "2048K");
-    cache(1023, 0, "2", "Unified", "128K"); /* not one of ours */
+    cache(1023, 0, "2", "Unified", "128K"); /* the process may not run on it */
     find_caches(NULL);
     expect(LN_L2, 2 * M, "sysfs");
     cache(little, 0, "2", "Unified", "512K");
@@ -421,7 +421,7 @@ static const char *kernel_of(size_t rows)
     return ln_layernorm_kernel_name(&problem);
 }
 
-/* What a call gets follows the caches that were set. */
+/* The kernel of a call depends on the cache sizes that were set. */
 TEST(the_library_goes_by_them)
 {
     assert_int_equal(ln_set_cache_bytes(32 * K, 1 * M, (size_t)1 << 40), LN_OK);

@@ -1,10 +1,10 @@
 #!/bin/sh
-# One hash of a fixed corpus of the class `exact`, by every compiler and machine that is at hand:
+# Compares the hashes of the results of the class `exact` for all available compilers and machines:
 #     kernels/tests/exact_everywhere.sh [CASES [FOLDER]]
 # builds the library with gcc, clang, for aarch64 and for s390x (Debian: gcc-aarch64-linux-gnu,
 # gcc-s390x-linux-gnu, qemu-user) in FOLDER (default: build/everywhere), and prints a line for each ISA
-# and 1 and 2 threads. CASES of each of five pairs of types: 2300 (the default) are 10^7 results.
-# Exit code: 0 where all hashes are the same, 1 where not.
+# and 1 and 2 threads. CASES is the number of cases of each of five pairs of types: 2300 (the default) give 10^7
+# results. Exit code: 0 if all hashes are the same, else 1.
 set -eu
 cases=${1:-2300}
 source=$(cd "$(dirname "$0")/../.." && pwd)
@@ -12,7 +12,7 @@ folder=${2:-$source/build/everywhere}
 mkdir -p "$folder"
 : >"$folder/hashes"
 
-# one NAME COMPILER EMULATOR [CMAKE_OPTION...]
+# Builds and runs one target: one NAME COMPILER EMULATOR [CMAKE_OPTION...]
 one() {
     name=$1 compiler=$2 emulator=$3
     shift 3

@@ -1,9 +1,9 @@
-/* Kernels that round correctly (LN_TRAIT_CORRECTLY_ROUNDED): ties, zeros and special values have known answers, and all of
- * these kernels give the same bits on every machine, in place and not, which the hashes below hold. (lnbench run compares
- * them with the certified reference.)
+/* Tests kernels that round correctly (LN_TRAIT_CORRECTLY_ROUNDED): ties, zeros and special values have known answers,
+ * and all of these kernels give the same bits on every machine, in place or not, whose hashes are below. (lnbench run
+ * compares them with the certified reference.)
  *
- *     exact_test CASES     prints a hash for each ISA, from so many cases of each pair of types; the hashes are the same
- *                          everywhere (exact_everywhere.sh) */
+ *     exact_test CASES     prints a hash for each ISA, from so many cases of each pair of types, which are equal on
+ *                          every machine (exact_everywhere.sh) */
 #include "tests.h"
 #include <stdio.h>
 
@@ -34,7 +34,7 @@ static uint32_t bits_at(ln_type type, const void *elements, size_t i)
     return word;
 }
 
-/* ---- Answers that are known ---- */
+/* ---- Known answers ---- */
 
 static uint32_t bits_of_number(ln_type type, double value)
 {
@@ -44,7 +44,7 @@ static uint32_t bits_of_number(ln_type type, double value)
 }
 
 /* A row of +c and -c has mean 0, variance c^2 and, without eps, xhat 1 and -1: y is +-gamma + beta,
- * which double holds. */
+ * which a double holds exactly. */
 static void check_ties(const ln_kernel *kernel, numbers *draws)
 {
     format to = element_format(kernel->storage), from = element_format(kernel->param);
@@ -79,7 +79,7 @@ static void check_ties(const ln_kernel *kernel, numbers *draws)
                      i % 2 ? -1.0 : 1.0, gammas_values[i], betas_values[i], found, wanted);
     }
     assert_true(mean[0] == 0 && !signbit(mean[0]));
-    assert_true(rstd[0] == (float)(1 / c)); /* twice the digits and more: rounded as if once */
+    assert_true(rstd[0] == (float)(1 / c)); /* double has enough digits for one rounding */
 }
 
 TEST(ties_go_to_even)
@@ -139,16 +139,16 @@ TEST(zeros_and_special_values)
         check_specials(kernel);
 }
 
-/* ---- The same bits everywhere ---- */
+/* ---- The same bits on every machine ---- */
 
-/* Numbers from integers alone: their bits are the same on every machine. */
+/* Makes a number from integers only, so that its bits are the same on every machine. */
 static double number(numbers *draws, ln_type type, unsigned family)
 {
     uint64_t bits = numbers_next(draws);
     double even = (double)(bits >> 32) * 0x1p-31 - 1; /* -1 ... 1 */
     int spread = type == LN_F16 ? 10 : 120;
     switch (family) {
-    case 0: /* ordinary, and a few values again and again */
+    case 0: /* ordinary, and few different values */
     case 1:
         return even;
     case 2: /* a large mean */
@@ -174,14 +174,14 @@ static void fill(numbers *draws, ln_type type, void *to, double *values, size_t 
     elements_store(type, to, values, count);
 }
 
-/* FNV-1a of values, not of bytes: a big-endian machine has the same. */
+/* Adds a value to an FNV-1a hash of values, not of bytes, which is the same on big-endian machines. */
 static void hash(uint64_t *sum, uint32_t value)
 {
     for (int byte = 0; byte < 4; byte++)
         *sum = (*sum ^ (value >> 8 * byte & 0xff)) * 0x100000001b3u;
 }
 
-/* Returns how many results it has added. */
+/* Adds the results of a case to the hash, and returns their number. */
 static size_t hash_case(const ln_kernel *kernel, size_t number_of_case, int in_place,
                         unsigned threads, uint64_t *sum)
 {
@@ -225,7 +225,7 @@ static size_t hash_case(const ln_kernel *kernel, size_t number_of_case, int in_p
     return ROWS * hidden + 2 * ROWS;
 }
 
-/* Of some 120 000 results of each pair of types. */
+/* The hashes of about 120 000 results of each pair of types. */
 static const struct {
     types pair;
     uint64_t hash;

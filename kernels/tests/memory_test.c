@@ -11,8 +11,8 @@ typedef struct shape {
     size_t rows, hidden;
 } shape;
 
-/* Ends of all vectors and blocks; then rows in groups, whole ones and parts, as schedules take them,
- * and rows of several chunks and blocks. */
+/* Shapes that end before and after all vectors and blocks; then whole and partial groups of rows, as schedules form
+ * them, and rows of several chunks and blocks. */
 static const shape shapes[] = {
     {5, 1},  {1, 2},  {5, 3},   {1, 7},    {5, 8},    {1, 9},    {5, 15},  {1, 17},
     {5, 31}, {1, 33}, {5, 63},  {1, 65},   {5, 127},  {1, 129},  {5, 257}, {1, 300},
@@ -30,7 +30,7 @@ static void *filled(numbers *draws, ln_type type, size_t count)
     return elements;
 }
 
-/* Nothing is written to it, so that valgrind knows what a kernel has left out. */
+/* Returns memory that was never written to, so that valgrind detects elements that a kernel does not write. */
 static void *unwritten(size_t bytes)
 {
     void *memory = malloc(bytes);
@@ -81,7 +81,7 @@ static void check(const ln_kernel *kernel, shape extent, size_t convention, int 
         free(all[i]);
 }
 
-/* Conventions and forms so spread that a kernel meets each affine form, with and without residual,
+/* Conventions and forms are distributed so that a kernel gets each affine form with and without a residual,
  * and in place. */
 TEST(buffers_are_as_long_as_needed)
 {

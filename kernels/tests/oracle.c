@@ -27,7 +27,7 @@ format element_format(ln_type type)
     return formats[type];
 }
 
-/* 2^exponent, a normal number: ldexp() takes most of the time of a test. */
+/* Returns 2^exponent, which must be normal. With ldexp() a test would take several times as long. */
 static double power(int exponent)
 {
     uint64_t bits = (uint64_t)(exponent + 1023) << 52;
@@ -47,7 +47,7 @@ double element_rounded(ln_type type, double value)
     return fabs(rounded) < power(kind.most + 1) ? rounded : copysign(INFINITY, value);
 }
 
-/* The 16 bits: a sign, and whole numbers of the smallest number's 2^k-th multiple by exponent. */
+/* Returns the bits of a 16-bit number: its sign, exponent and fraction. */
 static uint16_t bits_of(format kind, double value)
 {
     int fraction = kind.bits - 1;
@@ -144,7 +144,7 @@ static quad quad_square_root(quad a)
     return root * scale;
 }
 
-/* What gamma is added to. */
+/* Returns the number to which gamma is added: 1 or 0. */
 static double gamma_origin(const ln_convention *convention)
 {
     return convention->affine == LN_AFFINE_NONE || convention->affine == LN_AFFINE_GAMMA1;
@@ -164,7 +164,7 @@ static double beta_of(const ln_convention *convention, const double *beta, size_
     return beta[convention->affine == LN_AFFINE_SCALAR ? 0 : i];
 }
 
-/* Not negative; 0 only where it is exactly that. */
+/* Converts a fact that is not negative to double; 0 only if it is exactly 0. */
 static double fact_of(quad a)
 {
     return a > 0 && (double)a == 0 ? 0x1p-1074 : (double)a;
@@ -224,8 +224,8 @@ void oracle_row(const ln_convention *convention, size_t hidden, const double *x,
     }
 }
 
-/* Whether an infinite y may be what such an exact value is rounded to: where the storage type
- * rounds to infinity, or nearer to that than what is allowed. */
+/* Returns whether y may be infinite for this exact value: it is above the value from which the storage type
+ * rounds to infinity, or below it by no more than `allowed`. */
 static bool may_be_infinite(const claim *claimed, double exact, double y, double allowed)
 {
     format kind = element_format(claimed->storage);

@@ -1,5 +1,5 @@
-/* What the kernels' tests hold against: LayerNorm of one row in about 113 bits, two passes, written
- * for being seen to be right. Good for rows whose sums do not span more than that. */
+/* The reference of the kernels' tests: LayerNorm of one row in about 113 bits, in two passes and in the simplest
+ * way. It is accurate for rows whose sums need no more bits than that. */
 #ifndef ORACLE_H
 #define ORACLE_H
 
@@ -11,14 +11,14 @@
 size_t element_size(ln_type type);
 const char *element_name(ln_type type);
 
-/* Significant bits, least and largest exponent of normal numbers, the smallest number. */
+/* The significant bits, the least and the largest exponent of normal numbers, and the smallest number. */
 typedef struct format {
     int bits, least, most;
     double smallest;
 } format;
 format element_format(ln_type type);
 
-/* value rounded to nearest even, by what the types' definition says: no tricks with bits. */
+/* Rounds a value to nearest even by the definition of the type, without operations on bits. */
 double element_rounded(ln_type type, double value);
 
 double element_get(ln_type type, const void *elements, size_t i);
@@ -29,14 +29,14 @@ void elements_store(ln_type type, void *elements, double *values, size_t count);
 
 /* ---- The oracle ---- */
 
-/* 113 bits wherever gcc or clang build for x86-64 or aarch64. */
+/* A type with 113 bits, which gcc and clang have on x86-64 and aarch64. */
 #if defined(__x86_64__)
 __extension__ typedef __float128 quad;
 #else
 typedef long double quad;
 #endif
 
-/* An exact number in 106 bits: the double next to it, and what is left. */
+/* An exact number in 106 bits: the nearest double, and the rest. */
 typedef struct exact_number {
     double high, low;
 } exact_number;
@@ -47,11 +47,11 @@ typedef struct oracle {
     bool is_nan;     /* the whole row is NaN */
 } oracle;
 
-/* x is the row after the residual was added, exactly: doubles hold every type. */
+/* Computes the exact y of a row. x: the exact sum with the residual. */
 void oracle_row(const ln_convention *convention, size_t hidden, const double *x,
                 const double *gamma, const double *beta, exact_number *exact, oracle *truth);
 
-/* What the elements of a row are held to. */
+/* The exact result of a row, and the bound for its elements. */
 typedef struct claim {
     const ln_convention *convention;
     ln_type storage; /* of y */
@@ -63,14 +63,13 @@ typedef struct claim {
     ln_bound bound;
 } claim;
 
-/* error / allowed error of one element, infinite for a wrong class. Where the bound makes no claim,
- * 0. */
+/* Returns error / allowed error of one element; infinite for a wrong class, 0 without a bound. */
 double claim_used(const claim *claimed, size_t i, double y);
 
-/* The first element of y that the claim forbids; hidden if there is none. */
+/* Returns the first element of y that exceeds the bound; hidden if there is none. */
 size_t claim_first_breach(const claim *claimed, const void *y);
 
-/* The most of a finite bound that an element uses up. */
+/* Returns the largest share of a finite bound that an element reaches. */
 double claim_most_used(const claim *claimed, const void *y);
 
 /* Deterministic numbers for tests: a 64-bit mixer (Steele et al., "SplitMix", OOPSLA 2014) of a

@@ -1,5 +1,5 @@
-/* Parallel calls give the bits of calls on one thread, whatever the number of rows and threads. Unloading the library ends
- * its threads. */
+/* Tests that parallel calls give the bits of calls on one thread for any number of rows and threads, and that unloading
+ * the library ends its threads. */
 #include "tests.h"
 
 #include <dirent.h>
@@ -89,7 +89,7 @@ TEST(every_class_works)
     }
 }
 
-/* A sample of kernels, each by name, on many short rows. */
+/* Tests a sample of kernels by name on many short rows. */
 TEST(named_kernels_too)
 {
     const ln_kernel *kernel;
@@ -107,7 +107,7 @@ TEST(named_kernels_too)
     }
 }
 
-/* A thread that was created before must follow, or bits would depend on who did a row. */
+/* Threads that were created before must use the caller's rounding mode, or bits would depend on the thread of a row. */
 TEST(rounding_is_the_callers)
 {
     fill();

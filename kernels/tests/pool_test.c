@@ -67,7 +67,7 @@ TEST(jobs_follow_each_other)
         unsigned parts = 1 + (unsigned)i % 7;
         ln_pool_run(parts, count_part, &seen);
         assert_each_once(&seen, parts);
-        /* Long enough for the threads to fall asleep, once in a while. */
+        /* Sometimes waits until the threads sleep. */
         if (i % 100 == 0)
             nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
     }
@@ -128,7 +128,7 @@ TEST(parts_round_as_the_caller)
     }
 }
 
-/* 0: everything as it should be in a child. */
+/* Tests the pool in a child. Returns 0 if everything is right. */
 static int child_works(void)
 {
     counts seen = {0};
@@ -142,7 +142,7 @@ static int child_works(void)
     return ln_pool_resize(1) == LN_OK ? 0 : 3;
 }
 
-/* qemu-user aborts when a process that has threads forks, and ThreadSanitizer loses its way. */
+/* qemu-user aborts when a process with threads forks, and ThreadSanitizer cannot follow it. */
 static int forks_are_skipped(const char *what)
 {
 #ifdef __SANITIZE_THREAD__
@@ -176,7 +176,7 @@ TEST(a_child_has_threads_of_its_own)
 }
 
 #ifndef SANITIZED
-/* With no address space for stacks. */
+/* Runs with too little address space for stacks. */
 static int refused_threads_are_told(void)
 {
     counts seen = {0};
@@ -216,7 +216,7 @@ TEST(errors_are_exact)
 #endif
 }
 
-/* Parts lie side by side, from the first row to the last, and differ by one row at most. */
+/* Parts are contiguous, cover all rows, and their sizes differ by at most one row. */
 TEST(parts_cover_all_rows)
 {
     char x[1], y[1], mean[1];

@@ -1,7 +1,7 @@
-/* Prints a hash of what each kernel that runs here computes; the hashes are the same on every machine and with every
+/* Prints a hash of the results of each kernel that runs here; the hashes are the same on every machine and with every
  * compiler. aarch64_test compares the lines of the scalar kernels on two architectures.
  *
- *     print_bits [ISA]     ISA: of kernels of this ISA alone, such as scalar */
+ *     print_bits [ISA]     ISA: only kernels of this ISA, such as scalar */
 #include "layernorm_plugin.h"
 #include "oracle.h"
 
@@ -70,7 +70,7 @@ int main(int count, char **words)
     const ln_plugin_table *plugin = ln_plugin();
     for (size_t i = 0; i < plugin->count; i++) {
         const ln_kernel *kernel = &plugin->kernels[i];
-        bool is_call = kernel->traits & LN_TRAIT_OWN_THREADS; /* which takes one of the others */
+        bool is_call = kernel->traits & LN_TRAIT_OWN_THREADS; /* it uses one of the others */
         if (!is_call && (count < 2 || strcmp(kernel->isa, words[1]) == 0))
             print_kernel(kernel);
     }

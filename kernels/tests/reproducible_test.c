@@ -4,7 +4,7 @@
 
 enum { ROWS = 4, LARGEST = 1100 };
 #ifdef LN_EMULATED
-enum { EMULATED = 7 }; /* so many times fewer cases */
+enum { EMULATED = 7 }; /* the divisor of the number of cases */
 #else
 enum { EMULATED = 1 };
 #endif
@@ -18,7 +18,7 @@ typedef struct outputs { /* room for any type */
 } outputs;
 static outputs given, first_given;
 
-/* Rows in which another order of summation, or a fused operation, shows. */
+/* Makes rows in which another order of summation, or a fused operation, changes bits. */
 static void fill(numbers *draws, types pair, size_t hidden)
 {
     static const double means[ROWS] = {0, 3, -1e4, 1e4}, deviations[ROWS] = {1, 1e3, 1, 1e-1};
@@ -31,8 +31,8 @@ static void fill(numbers *draws, types pair, size_t hidden)
     elements_store(pair.param, betas, betas_values, hidden);
 }
 
-/* Infinities and NaNs (with signs and payloads, quiet and signalling), zeros and what overflows, in
- * place of one element in `part`. */
+/* Replaces one element in `part` by infinities, NaNs (with signs and payloads, quiet and signalling), zeros and numbers
+ * that overflow. */
 static void plant(numbers *draws, ln_type type, unsigned char *elements, size_t count, size_t part)
 {
     static const uint64_t bits[][8] = {
@@ -58,7 +58,7 @@ static void check_nans(const char *name, ln_type type, const void *values, size_
             fail_msg("%s gives another NaN than the canonical one", name);
 }
 
-/* How many kernels of the kind there are; all must give what the first gives. */
+/* Checks that all kernels for a problem give the bits of the first, and returns their number. */
 static size_t compare(const ln_problem *problem, types pair, const void *residual)
 {
     size_t hidden = problem->hidden, found = 0;
@@ -93,7 +93,7 @@ TEST(same_bits_everywhere)
 {
     numbers draws = {11};
     for (size_t t = 0; t < TYPE_PAIRS; t++) {
-        /* Of f32 every size of whole tiles and what is left of them, of the others each once. */
+        /* f32: every size of whole tiles and of the rest after them; other types: each of them once. */
         size_t dense = t == 0 ? 260 : 130, step = t == 0 && !is_thinned() ? 3 : 11 * EMULATED;
         for (size_t hidden = 2; hidden <= LARGEST; hidden += hidden < dense ? 1 : 61) {
             fill(&draws, type_pairs[t], hidden);

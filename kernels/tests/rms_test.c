@@ -1,5 +1,5 @@
-/* Every kernel of RMSNorm is compared with the formulas of rmsnorm.h in about 113 bits, under all conventions and at sizes
- * around the powers of two: each element is within the kernel's proven bound. The calls check their arguments. */
+/* Compares every kernel of RMSNorm with the formulas of rmsnorm.h in about 113 bits, under all conventions and at sizes
+ * near the powers of two: each element is within the kernel's proven bound. The calls check their arguments. */
 #include "rmsnorm.h"
 #include "tests.h"
 
@@ -71,13 +71,12 @@ static double weight_of(const ln_problem *problem, size_t i)
                                           : element_rounded(problem->param, 1 + w);
 }
 
-/* Of 16-bit storage with sums of f64: a rounding that is left out is less than the bound, but shows in
- * many elements. */
+/* Counts for 16-bit storage with f64 sums: a missing rounding is smaller than the bound, but changes many elements. */
 static struct {
     size_t all, equal;
 } right;
 
-/* What an element may be off, and is. */
+/* Compares the error of an element with the bound. */
 static void check_element(const ln_kernel *kernel, const ln_problem *problem, const truth *row,
                           const ln_bound *bound, double value, size_t i, double got)
 {
@@ -111,7 +110,7 @@ static void fill(numbers *draws, const ln_problem *problem)
     elements_store(problem->param, gammas, gammas_values, LARGEST);
 }
 
-/* Calls of the library are prepared, and then as other kernels. */
+/* Runs a kernel. Calls of the library are prepared first. */
 static void run_kernel(const ln_kernel *kernel, const ln_problem *problem,
                        const ln_tensors *tensors)
 {
@@ -123,7 +122,7 @@ static void run_kernel(const ln_kernel *kernel, const ln_problem *problem,
         kernel->release(state);
 }
 
-/* One call, in place, with a residual or neither, as `form` says. */
+/* Checks one call. form: in place, with a residual, or neither. */
 static void check_call(const ln_kernel *kernel, const ln_problem *problem, unsigned form)
 {
     bool in_place = form == 1, adds = form == 2;
@@ -197,7 +196,7 @@ TEST(kernels_stay_within_their_bounds)
     assert_true(right.all > 1000 && right.equal >= right.all - right.all / 500);
 }
 
-/* An infinity is NaN and makes the others 0, a NaN makes all NaN, and so does 0 / 0. */
+/* An infinity gives NaN and makes the other elements 0; a NaN makes all NaN, and so does 0 / 0. */
 TEST(special_rows)
 {
     const ln_plugin_table *plugin = ln_plugin();
@@ -230,7 +229,7 @@ TEST(special_rows)
         }
 }
 
-/* `reproducible` mixes these kernels: by the CPU, and by where rows begin. */
+/* The class `reproducible` chooses among these kernels by the CPU and by the alignment of rows. */
 TEST(tiled_sums_have_the_same_bits_on_every_isa)
 {
     static unsigned char first[sizeof y];
@@ -257,9 +256,9 @@ TEST(tiled_sums_have_the_same_bits_on_every_isa)
     }
 }
 
-/* Sums in double hold the squares of any bf16 and the reciprocal of any root, which f32 does not: about the
- * sizes beyond which a row's sums are of f32 no more, and far from them. With an eps that f32 does not hold a
- * row of zeros is 0. */
+/* Sums in double hold the squares of every bf16 number and the reciprocal of every root, which f32 sums do not. Tests
+ * sizes near the limits of f32 sums and far beyond them. With an eps below the numbers of f32 a row of zeros gives
+ * 0. */
 TEST(rows_of_bf16_of_any_size)
 {
     static const double scales[] = {0x1p-133, 0x1p-64, 0x1.6p-47, 0x1p-46, 0x1p58,
@@ -295,7 +294,7 @@ TEST(rows_of_bf16_of_any_size)
     }
 }
 
-/* The class's kernel on each ISA that there is, of each pair of types: the bits of the first, the scalar one. */
+/* The class's kernels on all available ISAs have the bits of the first, scalar one, for each pair of types. */
 TEST(reproducible_kernels_have_the_same_bits_everywhere)
 {
     static const size_t sizes[] = {1, 7, 63, 64, 65, 100, 250, 1000};

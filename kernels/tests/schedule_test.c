@@ -1,11 +1,11 @@
-/* A row's bits depend on that row alone: whatever the number of rows, their place in the call, the
- * alignment of y and where the tensors lie, each comes out bit for bit as from the plain or fused kernel of
- * the same statistics, apply, types and ISA, or where there is none, from the pipelined one or itself,
- * called with that row alone, dense, and with x + residual for x. So schedules that take rows in groups
- * compute the rows left over by the same tree, and nothing of a neighbour gets in.
+/* Tests that a row's bits depend only on that row. For any number of rows, position in the call,
+ * alignment of y and placement of the tensors, the bits are those of the plain or fused kernel of
+ * the same statistics, apply, types and ISA (or else of the pipelined one or the kernel itself),
+ * called with only that row, dense, and with x + residual as x. So schedules that process rows in groups
+ * compute the remaining rows by the same tree, without any influence of neighbours.
  *
- * Nothing is touched outside the rows: each tensor ends or begins at a page that cannot be reached, and
- * what lies between its rows and around them stays as it was. */
+ * Nothing outside the rows is accessed: each tensor ends or begins at an inaccessible page, and
+ * the bytes between its rows and around them must not change. */
 #include "tests.h"
 
 #include <sys/mman.h>
@@ -30,12 +30,12 @@ OPERAND(gammas, LARGEST);
 OPERAND(betas, LARGEST);
 static _Alignas(64) unsigned char plain_y[LARGEST * LARGEST_ELEMENT];
 
-/* ---- where tensors lie ---- */
+/* ---- placement of tensors ---- */
 
 enum { X, RESIDUAL, Y, SUM, GAMMA, BETA, MEAN, RSTD, BUFFERS, NONE = BUFFERS };
 enum { WITH_ROWS = SUM + 1, PATTERN = 0x5a };
 
-/* Where y and the sum are written. */
+/* The buffers to which y and the sum are written. */
 static const struct form {
     int y, sum;
     bool adds; /* a residual */
@@ -48,15 +48,15 @@ enum { FORMS = sizeof(forms) / sizeof(forms[0]) };
 typedef struct layout {
     size_t rows, hidden;
     size_t strides[WITH_ROWS];
-    size_t offset; /* of y in bytes, behind the page before it */
+    size_t offset; /* of y in bytes, after the page before it */
     const struct form *form;
-    bool ends; /* tensors end at a page that cannot be reached, and do not begin behind one */
+    bool ends; /* tensors end before an inaccessible page, and do not begin after one */
 } layout;
 
-/* Pages between two that cannot be reached, and the bytes of a tensor there, amid a pattern. */
+/* Pages between two inaccessible ones, with a tensor surrounded by a pattern. */
 typedef struct guarded {
     unsigned char *pages, *tensor;
-    size_t size, from, used; /* of all pages; those that a tensor of this size may lie in */
+    size_t size, from, used; /* the bytes of all pages; the range for a tensor of this size */
 } guarded;
 
 static guarded buffers[BUFFERS];
@@ -105,7 +105,7 @@ static void put_buffers(const ln_kernel *kernel, const layout *places)
     memcpy(buffers[BETA].tensor, betas, places->hidden * element_size(kernel->param));
 }
 
-/* ---- what they are held against ---- */
+/* ---- the expected bits ---- */
 
 static int is_made_like(const ln_kernel *kernel, const ln_kernel *other)
 {
@@ -115,8 +115,8 @@ static int is_made_like(const ln_kernel *kernel, const ln_kernel *other)
            other->unroll == kernel->unroll;
 }
 
-/* The kernel that a schedule's is to agree with. The schedule transposed has sums of its own, which
- * are held against themselves. */
+/* Returns the kernel with which one of another schedule must agree. The schedule transposed has its own sums, and is
+ * compared with itself. */
 static const ln_kernel *plain_kernel(const ln_kernel *kernel)
 {
     static const char *const schedules[] = {"plain", "fused", "pipelined"};
@@ -132,19 +132,19 @@ static const ln_kernel *plain_kernel(const ln_kernel *kernel)
             if (strcmp(other->schedule, schedules[i]) == 0 && is_made_like(kernel, other))
                 return other;
     }
-    return kernel; /* called with one row, it has none to take it with */
+    return kernel; /* called with one row, it cannot combine it with others */
 }
 
-/* On AVX512-BF16 retry sums products of pairs where there is no residual (retry.h), and rounds
- * otherwise than those of a row that is added up. */
+/* Returns whether sums are of products of pairs: retry on AVX512-BF16 without a residual (retry.h), whose roundings
+ * differ from those with a residual. */
 static bool sums_pairs(const ln_kernel *kernel)
 {
     return strcmp(kernel->statistics, "retry") == 0 && kernel->accumulator == LN_F32 &&
            strcmp(kernel->isa, "avx512bf16") == 0;
 }
 
-/* Every third row begins far from its mean, which takes shifted statistics a second sweep; means
- * of three standard deviations take those of retry another. Some y are as small as numbers get. */
+/* Every third row begins far from its mean, so that shifted sweeps it twice; means
+ * of three standard deviations make retry sweep twice. Some y are among the smallest numbers. */
 static void fill(const ln_kernel *kernel, const layout *places, size_t seed)
 {
     numbers draws = {seed};
@@ -180,7 +180,7 @@ static void expect_row(const ln_kernel *kernel, const layout *places, size_t r, 
             (int)(places->form - forms), places->ends ? "ends" : "begins", what, r);
 }
 
-/* Row r of the call against `plain` called with it alone. */
+/* Compares row r of the call with `plain` called for only that row. */
 static void check_row(const ln_kernel *kernel, const ln_kernel *plain, const ln_problem *problem,
                       const layout *places, size_t r)
 {
@@ -214,7 +214,7 @@ static void check_row(const ln_kernel *kernel, const ln_kernel *plain, const ln_
     expect_row(kernel, places, r, buffers[RSTD].tensor + r * statistic, &rstd, statistic, "rstd");
 }
 
-/* Around the rows of a buffer, and between them. */
+/* Checks the bytes around the rows of a buffer and between them. */
 static void check_gaps(const ln_kernel *kernel, const layout *places, int b)
 {
     size_t size = element_size(kernel->storage), row = places->hidden * size, rows = places->rows;
@@ -267,8 +267,8 @@ enum { PART = 3 };
 enum { PART = 1 };
 #endif
 
-/* So spread over `mix` that there is every form with either end, with dense rows, one element more,
- * whole vectors more and neither. */
+/* Checks a shape. The values of `mix` give every form at both ends of the pages, with dense rows and with strides
+ * longer by one element, by whole vectors, and by other numbers. */
 static void check_shape(const ln_kernel *kernel, const ln_kernel *plain, size_t rows, size_t hidden,
                         size_t mix)
 {
@@ -287,7 +287,7 @@ TEST(rows_are_as_if_alone)
 {
     static const size_t counts[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 63, 64, 131, 150};
     static const size_t sizes[] = {1, 31, 16, 33, 64, 100, 1024, 1041, 2048, 2200};
-    /* Around vectors and blocks of all ISAs; several chunks and blocks. */
+    /* Sizes near the vectors and blocks of all ISAs; several chunks and blocks. */
     static const size_t others[] = {2,   3,   4,   5,   7,   8,   9,   15,     17,
                                     32,  47,  48,  49,  63,  65,  95,  127,    128,
                                     129, 191, 255, 256, 257, 300, 513, LARGEST};

@@ -3,7 +3,7 @@
 
 /* ---- Special values and calls ---------------------------------------------------------------- */
 
-/* Special values, shifts of the pivot, and the answers of the library's front to bad arguments. */
+/* Special values, and the errors of the public functions for invalid arguments. */
 
 enum { ROWS = 3, LARGEST = 200 };
 
@@ -29,8 +29,7 @@ static void fill(types pair, size_t hidden, size_t rows)
     elements_store(pair.param, betas, betas_values, hidden);
 }
 
-/* With a special value in it the middle row is NaN from end to end, the others are as without it,
- * in plain_y. */
+/* A special value in the middle row makes all of it NaN, and the other rows are those without it (plain_y). */
 static void check_special(const ln_kernel *kernel, size_t hidden, size_t c, double special,
                           size_t at)
 {
@@ -92,7 +91,7 @@ TEST(one_element_under_ddof_1_is_nan)
             }
 }
 
-/* Rows of one element have the bits of each alone, the sign of a zero too. */
+/* Rows of one element have the same bits in one call and in single calls, including the sign of zeros. */
 TEST(one_element_is_as_alone)
 {
     static const double values[ROWS] = {1, -0.0, 0};
@@ -116,7 +115,7 @@ TEST(one_element_is_as_alone)
         }
 }
 
-/* NaNs in gamma or beta stay NaNs, whatever their payload; what is too large for the storage type
+/* NaNs in gamma or beta give NaN for every payload; a result that is too large for the storage type
  * becomes infinite, and a subnormal result is not flushed. */
 static void check_affine_values(const ln_kernel *kernel, size_t hidden)
 {
@@ -183,14 +182,14 @@ static void check_choice(types pair)
         if (strcmp(kernel->name, name) == 0)
             taken = kernel;
     if (!taken && getenv("LN_UNDER_QEMU"))
-        return; /* a scalar one, which is left out */
+        return; /* a scalar kernel, which is not tested here */
     assert_non_null(taken);
     for (size_t k = 0; (kernel = kernel_number(k)); k++)
         if (strcmp(kernel->statistics, taken->statistics) == 0 &&
             strcmp(kernel->apply, taken->apply) == 0 &&
             strcmp(kernel->schedule, taken->schedule) == 0 && has_types(kernel, pair) &&
             kernel->unroll == taken->unroll)
-            best = kernel; /* the table goes from worse to better */
+            best = kernel; /* the table lists worse ISAs first */
     assert_string_equal(name, best->name);
     fill(pair, 100, 2);
     ln_tensors tensors = all_tensors();
@@ -201,7 +200,7 @@ static void check_choice(types pair)
     assert_memory_equal(y, plain_y, sizeof(y));
 }
 
-/* Every type has an accurate kernel and one with the same bits everywhere. */
+/* Every type has an accurate kernel and a reproducible one. */
 TEST(every_type_has_an_accurate_kernel)
 {
     for (size_t t = 0; t < TYPE_PAIRS; t++) {
@@ -288,9 +287,9 @@ TEST(bad_arguments_are_refused)
 
 /* ---- 16-bit storage -------------------------------------------------------------------------- */
 
-/* Every kernel reads and writes every number of its storage type, and rounds to it as IEEE 754
- * says, in whole vectors and in what is left of them. Read and written by the sum of x and -0;
- * rounded by gamma 0, where y is beta. */
+/* Every kernel reads and writes every number of its storage type, and rounds to it as in IEEE 754,
+ * in whole vectors and in the elements after them. Reading and writing are tested by the sum of x and -0;
+ * rounding by gamma 0, with which y is beta. */
 
 enum { STORED_ROWS = 3, STORED_LARGEST = 301 };
 
@@ -301,10 +300,10 @@ static _Alignas(64) unsigned char stored_gammas[STORED_LARGEST * LARGEST_ELEMENT
 static _Alignas(64) unsigned char stored_y[STORED_ROWS * STORED_LARGEST * LARGEST_ELEMENT];
 static _Alignas(64) unsigned char sum[STORED_ROWS * STORED_LARGEST * LARGEST_ELEMENT];
 
-static const size_t tail_sizes[] = {7, 15, 29, 64, 301}; /* so that every part of a tail is met */
+static const size_t tail_sizes[] = {7, 15, 29, 64, 301}; /* use the code of every part of a tail */
 enum { TAIL_SIZES = sizeof(tail_sizes) / sizeof(tail_sizes[0]) };
 
-/* Emulated, two statistics of 16-bit storage that have all lanes among them: over f32 and f64. */
+/* On an emulator only two statistics of 16-bit storage are tested, which use all lanes: over f32 and f64. */
 static bool is_taken(const ln_kernel *kernel)
 {
     return element_size(kernel->storage) == 2 &&
@@ -322,7 +321,7 @@ static void expect(const ln_kernel *kernel, const char *what, double from, doubl
         fail_msg("%s: %s of %a is %a, not %a", kernel->name, what, from, found, expected);
 }
 
-/* All 2^16 numbers, in rows of a size. x + -0 is x. */
+/* Checks that x + -0 is x for all 2^16 numbers, in rows of one size. */
 static void check_sums(const ln_kernel *kernel, size_t hidden)
 {
     ln_problem problem = problem_of(types_of(kernel), STORED_ROWS, hidden, convention_number(0));
@@ -354,13 +353,13 @@ TEST(every_number_is_read_and_written)
                 check_sums(kernel, tail_sizes[s]);
 }
 
-/* A number between two neighbours of the storage type, or one of those: number `at` of the first
- * and its distance from it in quarters, and a little, of theirs. */
+/* Returns a number between two neighbours of the storage type, or the first of them, which is number `at`. part: its
+ * distance from that, about a multiple of a quarter of theirs. */
 static double number_between(ln_type type, unsigned at, unsigned part)
 {
     uint16_t pair[2] = {(uint16_t)at, (uint16_t)(at + 1)};
     double here = element_get(type, pair, 0), next = element_get(type, pair, 1);
-    if (isinf(next)) /* where it would be if exponents went on */
+    if (isinf(next)) /* the number that would follow with a larger exponent */
         next = copysign(ldexp(1, element_format(type).most + 1), here);
     static const double parts[] = {0, 0.25, 0.5 - 0x1p-13, 0.5, 0.5 + 0x1p-13, 0.75};
     return isfinite(here) ? here + (next - here) * parts[part] : here;

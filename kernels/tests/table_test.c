@@ -14,10 +14,10 @@ typedef struct line {
     char field[FIELDS][LENGTH];
 } line;
 
-/* The next kernel of the file: a line has one for each of its ISAs. */
+/* Reads the next kernel of the file: a line has one for each of its ISAs. */
 static int read_line(FILE *file, line *read)
 {
-    static char isas[LENGTH]; /* of the line before, those that are still to come */
+    static char isas[LENGTH]; /* the remaining ISAs of the last line */
     char text[512], (*f)[LENGTH] = read->field;
     while (*isas || fgets(text, sizeof(text), file)) {
         if (*isas) {
@@ -43,8 +43,8 @@ static void append(char *name, const char *part)
     strcat(name, part);
 }
 
-/* The name, by the rule that heads kernels.def; every ISA's usual unroll is 4, but for 2
- * of AVX512-BF16, whose vectors are two registers. */
+/* Makes the name by the rule in kernels.def. The default unroll of every ISA is 4, except 2
+ * for AVX512-BF16, whose vectors are two registers. */
 static void name_of(const line *read, char name[FIELDS * LENGTH])
 {
     char unroll[LENGTH + 1] = "u";
@@ -72,7 +72,7 @@ static void name_of(const line *read, char name[FIELDS * LENGTH])
         append(name, unroll);
 }
 
-/* Whose lines stand behind those of LayerNorm. */
+/* Returns whether a line is of RMSNorm, whose lines follow those of LayerNorm. */
 static bool is_of_rmsnorm(const line *read)
 {
     return strncmp(read->field[STATISTICS], "rms", 3) == 0;
@@ -144,7 +144,7 @@ TEST(table_and_descriptors_agree)
     fclose(file);
 }
 
-/* The library shows its API and nothing else. */
+/* The library exports only its API. */
 TEST(symbols_agree)
 {
     static const char *const api[] = {"ln_layernorm",
@@ -200,7 +200,7 @@ TEST(example_plugin_works)
     dlclose(library);
 }
 
-/* With LN_DISABLE_ISA=avx512,avx2,neon: as on a CPU without them, and what extends them. */
+/* With LN_DISABLE_ISA=avx512,avx2,neon these ISAs and their extensions are unsupported, as on a CPU without them. */
 static void disabled_isas_are_unsupported(void **state)
 {
     (void)state;
@@ -217,7 +217,7 @@ static void disabled_isas_are_unsupported(void **state)
                                      : strcmp(isa, "avx2") == 0   ? "no AVX2 on this CPU"
                                      : strcmp(isa, "avx512") == 0 ? "no AVX-512 on this CPU"
                                                                   : "no AVX512-BF16 on this CPU");
-        /* A bound can be asked for all the same. */
+        /* Bounds can still be computed. */
         const ln_row_facts facts = {1, 1, 2, 1, 2, 1};
         assert_true(isfinite(plugin->kernels[i].bound(&problem, &facts).xhat_abs));
     }

@@ -1,4 +1,4 @@
-/* cmocka, with what it asks for, and tests that enter themselves in a list. */
+/* Includes cmocka and its required headers, and defines tests that add themselves to a list. */
 #ifndef TEST_LIST_H
 #define TEST_LIST_H
 
@@ -17,7 +17,7 @@
  *         assert_int_equal(judge(0), 1);
  *     }
  *
- * TEST_WITH: between a setup and a teardown of its own; `state` is what the setup made. */
+ * TEST_WITH: with its own setup and teardown; `state` comes from the setup. */
 #define TEST(name) TEST_WITH(name, NULL, NULL)
 #define TEST_WITH(name, setup, teardown)                                                           \
     static void name(void **state);                                                                \
@@ -29,7 +29,7 @@
 
 void test_add(const char *name, CMUnitTestFunction function, CMFixtureFunction setup,
               CMFixtureFunction teardown);
-/* Runs all tests, between a setup and a teardown (or NULL) of the whole; the exit status. */
+/* Runs all tests between a common setup and teardown (or NULL). Returns the exit status. */
 int test_run(CMFixtureFunction setup, CMFixtureFunction teardown);
 
 #endif

@@ -1,4 +1,4 @@
-/* What all kernel tests need. */
+/* Functions for all kernel tests. */
 #ifndef KERNEL_TESTS_H
 #define KERNEL_TESTS_H
 
@@ -27,7 +27,7 @@ typedef struct types {
     ln_type storage, param;
 } types;
 
-/* All that kernels may have: gamma and beta are f32 or of the storage type. */
+/* All pairs that kernels may have: gamma and beta are f32 or of the storage type. */
 static const types type_pairs[] = {{LN_F32, LN_F32},   {LN_F64, LN_F64},  {LN_F64, LN_F32},
                                    {LN_BF16, LN_BF16}, {LN_BF16, LN_F32}, {LN_F16, LN_F16},
                                    {LN_F16, LN_F32}};
@@ -70,7 +70,7 @@ static inline size_t count_layernorm(const ln_plugin_table *plugin)
     return count;
 }
 
-/* Asked thousands of times: what is in the environment is looked up once. */
+/* Returns whether LNBENCH_FULL is set. The environment is read once, since this is called thousands of times. */
 static inline bool is_full(void)
 {
     static int full = -1;
@@ -79,7 +79,7 @@ static inline bool is_full(void)
     return full;
 }
 
-/* An emulator is some twenty times as slow. */
+/* Returns whether fewer cases are tested, as on an emulator, which is about twenty times as slow. */
 static inline bool is_thinned(void)
 {
     static int emulated = -1;
@@ -90,7 +90,7 @@ static inline bool is_thinned(void)
 
 enum { MOST_KERNELS = 1024 };
 
-/* The kernels that run here, with or without plain C. Found out once, too. */
+/* Returns a kernel that runs here, with or without those of plain C. The list is also made once. */
 static inline const ln_kernel *kernel_that_runs(size_t number, bool with_scalar)
 {
     static const ln_kernel *found[2][MOST_KERNELS];
@@ -109,27 +109,27 @@ static inline const ln_kernel *kernel_that_runs(size_t number, bool with_scalar)
     return number < counts[with_scalar] ? found[with_scalar][number] : NULL;
 }
 
-/* Emulated, plain C is left out: what it computes is tested here, and aarch64_test compares its
- * bits. */
+/* Returns a kernel that runs here. Plain C is skipped on an emulator: its results are tested without one, and
+ * aarch64_test compares its bits. */
 static inline const ln_kernel *kernel_number(size_t number)
 {
     return kernel_that_runs(number, !is_thinned());
 }
 
-/* An array: its numbers, and the elements that hold them. */
+/* Defines an array: its numbers, and the elements that hold them. */
 #define OPERAND(name, count)                                                                       \
     static double name##_values[count];                                                            \
     static _Alignas(64) unsigned char name[(count)*LARGEST_ELEMENT]
-/* Those of a call, and y. */
+/* Defines the arrays of a call, and y. */
 #define OPERANDS(rows, hidden)                                                                     \
     OPERAND(x, (rows) * (hidden));                                                                 \
     OPERAND(gammas, hidden);                                                                       \
     OPERAND(betas, hidden);                                                                        \
     static _Alignas(64) unsigned char y[(rows) * (hidden)*LARGEST_ELEMENT]
 
-/* Whether a test takes this case of kernel number k: all under LNBENCH_FULL=1, else one in `part`,
- * so spread that each kernel meets each value of what `mix` counts; is_sampled() takes a fifth of
- * those where a processor is emulated. */
+/* Returns whether a test includes this case of kernel number k: all with LNBENCH_FULL=1, else one in `part`,
+ * distributed so that each kernel gets each value that `mix` counts; is_sampled() includes a fifth of
+ * those on an emulator. */
 static inline bool is_one_in(size_t k, size_t mix, size_t part)
 {
     return is_full() || (k * 7 + mix) % part == 0;
@@ -143,7 +143,7 @@ static inline bool is_sampled(size_t k, size_t mix, size_t part)
     return is_one_in(k, mix, part);
 }
 
-/* Mean and rstd have the accumulator's type: room for either, and how to read it. */
+/* A buffer for mean or rstd, which have the accumulator's type. */
 typedef union statistics_room {
     float f32;
     double f64;

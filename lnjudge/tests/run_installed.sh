@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs into an empty place and builds the examples against that, by CMake and by pkg-config, and
+# Installs into an empty folder and builds the examples with that, by CMake and by pkg-config, and
 # the programs of lnjudge/README.md. usage: run_installed.sh CMAKE BUILD SOURCE C_COMPILER CXX_COMPILER
 set -eu
 cmake=$1 build=$2 source=$3 cc=$4 cxx=$5
@@ -12,14 +12,14 @@ trap 'rm -r "$work"' EXIT
 "$cmake" --build "$work/build" >>"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 "$work/build/unit_test" | grep '^pass'
 
-# The document's programs without CMake: a framework's only where it is installed. Each passes, and
-# fails with a kernel that is wrong.
+# Builds the programs of the document without CMake; those that need a framework only if it is installed. Each passes,
+# and fails with a wrong kernel.
 library=$(dirname "$(find "$work/prefix" -name lnjudge.pc)")/..
 export PKG_CONFIG_PATH="$library/pkgconfig" LD_LIBRARY_PATH="$library"
 awk -v work="$work" '/^```/ { inside = !inside && /^```c/; programs += inside; next }
     inside { print >(work "/program" programs) }' "$source/README.md"
 tail -n +2 "$source/examples/unit_test.c" | cmp - "$work/program1"
-# Compiled once: the kernel is linked to it, a right one of one hidden size and one that fails at once.
+# This program is compiled once and linked with a correct kernel for one hidden size and with one that fails at once.
 mkdir "$work/toy" "$work/ddof"
 cat >"$work/toy/toy.h" <<'END'
 #include <layernorm.h>
@@ -65,7 +65,7 @@ check 2 gtest/gtest.h "$cxx" c++ gtest_main
 check 3 doctest/doctest.h "$cxx" c++
 check 4 cmocka.h "$cc" c cmocka
 
-# Nothing but the API is visible, and the library carries its version.
+# Only the API is visible, and the library has its version.
 strange=$(nm -D --defined-only "$library/liblnjudge.so" | awk '$2 != "A" && $3 !~ /^lnjudge_.*@@LNJUDGE_0$/')
 [ -z "$strange" ] || { echo "also visible: $strange"; exit 1; }
 readelf -d "$library/liblnjudge.so" | grep -q 'SONAME.*liblnjudge\.so\.[0-9]*\]'

@@ -12,7 +12,7 @@ _ALIASES = {"float32": "f32", "float64": "f64", "bfloat16": "bf16", "float16": "
 
 
 def type_name(given):
-    """"f32", "float32", np.float32, torch.bfloat16, ... as one of TYPES."""
+    """Converts "f32", "float32", np.float32, torch.bfloat16, ... to one of TYPES."""
     text = str(given)
     if text.startswith("torch."):
         text = text[len("torch."):]
@@ -55,7 +55,7 @@ def take(value, name="x", type_=None):
                 array = np.asarray(value)
             else:
                 array = np.from_dlpack(value)
-        except Exception as failed:  # of another library
+        except Exception as failed:  # raised by another library
             raise ArgumentError(f"{name} cannot be read as an array: {clean(failed)}") from None
     if own or array.dtype.name == "bfloat16" or (type_ == "bf16" and array.dtype == np.uint16):
         array, own = array.view(np.uint16), "bf16"
@@ -68,7 +68,7 @@ def take(value, name="x", type_=None):
 
 
 def rows_of(x, type_=None):
-    """Like take(), as contiguous rows: (array, type, shape). The last axis is hidden."""
+    """Like take(), but returns contiguous rows: (array, type, shape). The last axis is hidden."""
     array, own = take(x, "x", type_)
     if type_ and own != type_:
         raise ArgumentError(f"x has dtype {own}, not {type_}")
@@ -79,7 +79,7 @@ def rows_of(x, type_=None):
 
 
 def like(value, name, shape, type_):
-    """A second tensor, which must have the shape and type of x."""
+    """Returns a second tensor, which must have the shape and type of x."""
     array, own = take(value, name, type_)
     if array.shape != shape:
         raise ArgumentError(f"{name} has shape {array.shape}, but x has {shape}")
@@ -89,7 +89,7 @@ def like(value, name, shape, type_):
 
 
 def parameter(value, name, count, type_=None):
-    """Gamma or beta: (array, type)."""
+    """Returns (array, type) of gamma or beta."""
     array, own = take(value, name, type_)
     if array.size != count or array.shape[-1:] not in ((), (count,)):
         raise ArgumentError(f"{name} has shape {array.shape}, not ({count},)")

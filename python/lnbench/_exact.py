@@ -36,7 +36,7 @@ def _address(array):
 
 
 def fit_affine(convention, gamma, beta):
-    """The convention with the affine form of these parameters; gamma1 and scalar stay as they are.
+    """Returns the convention with the affine form of these parameters; gamma1 and scalar do not change.
     Without gamma and beta there is no affine form, since gamma 1 and beta 0 change nothing."""
     form = lib.form_of(convention)
     if gamma is None and beta is None:
@@ -113,7 +113,7 @@ def reference(x, gamma=None, beta=None, *, convention="torch", residual=None, dt
     return arrays.give_or_bits(y.reshape(given.shape), given.type, given.framework)
 
 
-# ---- Python objects made from the library's reports ----
+# ---- Python objects for the library's reports ----
 
 def _vector(address, count, dtype):
     if not address:
@@ -176,9 +176,9 @@ def judge_output(x, y, gamma=None, beta=None, *, convention="torch", residual=No
 
 def tolerance(x, gamma=None, beta=None, *, convention="torch", residual=None,
               dtype=None) -> dict:
-    """rtol, and the atol for allclose() with which two correct implementations agree on these rows:
-    always ("certain"), for all rows but 1 in 1e9 ("likely"), and about that of usual implementations
-    ("usual"). "mistakes": by how much wrong ones differ (similar conventions, short sums)."""
+    """Returns rtol, and the atol for allclose() with which two correct implementations agree on these rows:
+    always ("certain"), for all but 1 of 1e9 rows ("likely"), and about that of usual implementations
+    ("usual"). "mistakes": the differences of wrong ones (similar conventions, 16-bit sums)."""
     given, found = Given(x, gamma, beta, residual, convention, dtype), lib.Tolerance()
     patiently(lambda: lib.call("lnjudge_tolerance_find", c.byref(given.problem()),
                                c.byref(given.tensors()), c.byref(found)))
@@ -189,7 +189,7 @@ def tolerance(x, gamma=None, beta=None, *, convention="torch", residual=None,
 # ---- fingerprint ----
 
 def _has_decimals(array, digits, type_):
-    """Whether every element may be a decimal number with `digits` places, rounded to its type."""
+    """Returns whether every element may be a decimal number with `digits` places, rounded to its type."""
     scaled = array * 10.0 ** digits
     scaled = scaled[np.isfinite(scaled)]
     slack = np.abs(scaled) * 2 * (2.0 ** -53 if type_ == "f64" else 2.0 ** -24)

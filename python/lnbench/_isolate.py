@@ -10,7 +10,7 @@ import time
 from . import _library as lib
 from ._report import Case, Report
 
-_PDEATHSIG = 1  # of prctl(2)
+_PDEATHSIG = 1  # PR_SET_PDEATHSIG of prctl(2)
 
 
 def _failed(options, reason, detail, rows, hidden):

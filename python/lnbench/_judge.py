@@ -33,14 +33,14 @@ def _attempt(question, otherwise=None):
 
 
 class Wrong(BaseException):
-    """A failure of a function other than a large error: a reason and a sentence."""
+    """A failure of a function that is no large error: a reason and a sentence."""
 
 
 class Callable:
     """Makes a user's function, which takes and returns arrays, the kernel of a question. Ctrl-C ends it."""
 
     def __init__(self, fn, framework, type_, param, on_call=None, scalar=False):
-        self.inside = False  # the function runs now
+        self.inside = False  # whether the function is running
         self.stop = c.c_int(0)  # the library reads it between two rows
         self.inputs, self.earlier = layouts.Inputs(), collections.deque(maxlen=3)
         self.layout, self.declined, self.wider, self.elements = None, {}, None, 0
@@ -92,14 +92,14 @@ class Callable:
                  (getattr(tensors, role) for role in lib.PARAMETERS) if address]
         y = table(tensors.y, (rows, hidden), dtype, problem.y_stride)
         self._answer(x, given, y)
-        # A sum of two NaNs may keep either of them, which depends on the arrays' alignment: all become one NaN.
+        # Which of two NaNs their sum returns depends on the arrays' alignment: all are replaced by the same NaN.
         if self.type == "bf16":
             y[(y & 0x7fff) > 0x7f80] = 0x7fc0
         else:
             y[np.isnan(y)] = np.nan
 
     def _answer(self, x, parameters, y):
-        """Writes what fn returns for the layout of this entry to y. If fn raises in this layout twice but not
+        """Writes the result of fn for the layout of this entry to y. If fn raises twice with this layout but not
         with contiguous arrays, it does not support the layout."""
         layout = self.layout or (layouts.ROWS if x.strides[0] > x[0].nbytes and len(x) > 1
                                  else layouts.PLAIN)
@@ -174,7 +174,7 @@ class Callable:
         return y.astype(self.dtypes[0])
 
     def facts(self):
-        """Facts worth knowing that are no failures."""
+        """Returns facts that are useful to know but no failures."""
         by_why = {}
         for layout, why in self.declined.items():
             by_why.setdefault(why, []).append(layout)
@@ -185,7 +185,7 @@ class Callable:
         return made + (self.fn.facts if type(self.fn) is _Bound else [])
 
     def put_right(self, case):
-        """Replaces a status code by the failure that it stands for, and leaves out outputs that fn does not have."""
+        """Replaces a status code by its failure, and omits outputs that fn does not have."""
         case.detail = re.sub(r", (?:y(?:'s)? [^,:]*|mean|rstd)(?=[,:])", "", case.detail)
         code = re.search(r"returned (\d+)$", case.detail)
         if case.reason == "crashed" and code and int(code[1]) >= _FAULTS:
@@ -193,7 +193,7 @@ class Callable:
             case.detail = case.detail[:code.start()] + sentence
 
 
-# What a parameter gets, by its name. "other" is never bound: the user must wrap a function that requires one.
+# The tensor for a parameter, by its name. "other" is never bound: the user must wrap a function that requires one.
 _ROLES = {name: role for role, names in (
     ("gamma", "weight scale gamma alpha a_2 g w"), ("beta", "bias shift beta b_2 b"),
     ("shape", "normalized_shape"), ("eps", "eps epsilon variance_epsilon"),
@@ -201,7 +201,7 @@ _ROLES = {name: role for role, names in (
 
 
 def _operation(made):
-    """rmsnorm if the object's class or a base class has RMSNorm in its name, such as LlamaRMSNorm; else layernorm."""
+    """Returns rmsnorm if the name of the object's class or a base class contains RMSNorm, else layernorm."""
     named = any("RMSNorm" in base.__name__ for base in type(made).__mro__)
     return "rmsnorm" if named else "layernorm"
 
@@ -228,8 +228,8 @@ class _Module:
         self.kept = [(p, p.data) for p in (self.weight, self.bias) if p is not None]
 
     def convention(self, given, operation, type_):
-        """The given convention, or that of the module's class with the module's eps; with the module's affine form.
-        Well-known modules of other libraries are found by their names; others are taken to compute as PyTorch does."""
+        """Returns the given convention, or that of the module's class with the module's eps; with the module's affine
+        form. Well-known modules of other libraries have their own conventions; all others get PyTorch's."""
         own, name = _operation(self.module), type(self.module).__name__
         usual = lib.USUAL[own]
         if own == "rmsnorm" and not type(self.module).__module__.startswith("torch.nn"):
@@ -263,10 +263,10 @@ class _Module:
 class _Bound:
     """Calls a function with x, gamma and beta, bound by the names of its parameters.
 
-    The first parameter whose name means nothing else gets x. A parameter without a default and with an unknown
+    The first parameter whose name has no other role gets x. A parameter without a default and with an unknown
     name gets gamma or beta, whichever is still free. A required normalized_shape gets (hidden,) and a
     required eps the convention's. Every other parameter keeps its default.
-    `wanted`: the convention with the affine form that the function takes.
+    `wanted`: the convention with the affine form of the function's parameters.
     """
 
     def __init__(self, fn, wanted):
@@ -285,7 +285,7 @@ class _Bound:
         for p in own:
             if free and not roles[p.name] and (p.default is p.empty or free[0] == "x"):
                 roles[p.name] = free.pop(0)
-        rest = free if inspect.Parameter.VAR_POSITIONAL in kinds else []  # what *arguments get
+        rest = free if inspect.Parameter.VAR_POSITIONAL in kinds else []  # the tensors for *arguments
         taken = {*roles.values(), *rest}
         if "x" not in taken:
             refuse("no parameter can be x")
@@ -324,7 +324,7 @@ class _Bound:
 
 
 class Subject:
-    """The function that judge() got, and what can be read from it: its name, framework and convention (`wanted`).
+    """The function that judge() got, with its name, framework and convention (`wanted`).
     fn is the function, bound by names, or a _Module."""
 
     def __init__(self, fn, convention, framework, operation=None, type_="f32"):
@@ -348,7 +348,7 @@ class Subject:
             self.wanted = lib.of_operation(convention, operation or (
                 None if convention else _attempt(lambda: _operation(fn))))
             bound = _attempt(lambda: _Bound(fn, self.wanted))
-            if bound:  # else its signature cannot be read: it gets x and the parameters of the convention
+            if bound:  # without a readable signature it gets x and the parameters of the convention
                 self.fn, self.wanted = bound, bound.wanted
         self.own_framework = "torch" if self.is_module else "numpy"
         self.framework = framework or self.own_framework
@@ -362,16 +362,16 @@ def judge(fn, *, convention=None, operation=None, hidden=None, dtype="f32", para
 
     convention: torch by default, with a module's own eps. operation: "layernorm" or "rmsnorm"; by
     default that of the convention. The default convention of RMSNorm is "torch-rms"; for a module called
-    LlamaRMSNorm or the like it is "llama", for GemmaRMSNorm "gemma".
+    LlamaRMSNorm or similar it is "llama", for GemmaRMSNorm "gemma".
     fn gets x of rows x hidden elements of `dtype`, and gamma and beta of `param_dtype` (default: dtype); it
     returns an array like x. hidden: the sizes at which fn is judged on every input family (default: 768, or
     the module's own). The covering array has other sizes too; with only=True, and for a module, it has only
     `hidden`. Arrays have ten layouts in memory; fn need not support those in which it raises an exception.
-    max_row_ulp: a limit of your own for rows with kappa <= 2 (mean near zero), no longer than hidden.
-    framework "torch" passes tensors. strided=False: dense rows only. isolate=True runs fn in a child process;
+    max_row_ulp: an additional limit for rows with kappa <= 2 (mean near zero), no longer than hidden.
+    framework "torch" passes tensors. strided=False: only dense rows. isolate=True runs fn in a child process;
     a call that takes longer than `deadline` seconds is a timeout there. first_only: stop at the first check
-    that fails. on_call(rows, hidden) is called before each call. entry: run only this entry of the plan, as
-    the report's `repeat` says.
+    that fails. on_call(rows, hidden) is called before each call. entry: run only the step of this number, which
+    the report's `repeat` contains.
 
     Raises ArgumentError for wrong arguments, and KeyboardInterrupt. Other exceptions of fn are in the report.
     """
@@ -411,7 +411,7 @@ def judge(fn, *, convention=None, operation=None, hidden=None, dtype="f32", para
 
 
 def _watch(pipe, stop, forward):
-    """Sets stop as soon as SIGINT comes, since Python's own handler runs only after the library returns."""
+    """Sets stop as soon as SIGINT arrives, since Python's own handler runs only after the library returns."""
     with contextlib.suppress(OSError):  # the function may have closed it
         while numbers := os.read(pipe, 64):
             if signal.SIGINT in numbers:
@@ -443,7 +443,7 @@ def _interrupts_of(called):
 
 
 def _judge(fn, *, entry=0, **options):
-    """Returns the report. If an array layout may be the reason of a failure, runs the entry on contiguous ones."""
+    """Returns the report. If an array layout may cause a failure, runs the entry again with contiguous arrays."""
     report = _report(fn, entry=entry, **options)
     case = report.worst_case
     if report.passed or not case or not case.entry:
@@ -452,7 +452,7 @@ def _judge(fn, *, entry=0, **options):
     layout = layouts.of_entry(options["seed"], case.entry, options["framework"])
     if layout and layout != layouts.PLAIN:
         plain = _report(fn, entry=case.entry, layout=layouts.PLAIN, **options)
-        detail = re.sub(r", x(?:'s)? [^,:]*", "", case.detail)  # the layout that the plan names
+        detail = re.sub(r", x(?:'s)? [^,:]*", "", case.detail)  # without the layout of the plan
         case.detail = f"x is {layout}{' (contiguous: pass)' * plain.passed}, {detail}"
     return report
 
@@ -488,8 +488,8 @@ def _report(fn, *, wanted, sizes, type_, param, traits, seed, max_row_ulp, frame
 
 
 def assert_layernorm(fn, max_row_ulp=4, **options) -> None:
-    """Raises AssertionError if fn is not the LayerNorm that `convention` names. At most six lines say what is
-    wrong, where, and which call repeats it. Options are those of judge()."""
+    """Raises AssertionError if fn is not the LayerNorm that `convention` names. Its message describes the failure
+    and the call that repeats it in at most six lines. Options are those of judge()."""
     report = judge(fn, max_row_ulp=max_row_ulp, first_only=True, **options)
     if not report.passed:
         raise AssertionError(report.explain())

@@ -1,4 +1,4 @@
-"""The layouts in memory of the arrays that a function gets, and whether it writes to them."""
+"""The layouts in memory of a function's arguments, and the detection of writes to them."""
 import contextlib
 import hashlib
 import mmap
@@ -10,7 +10,7 @@ from . import _library as lib
 
 PLAIN, ROWS = "contiguous", "rows of a larger array"
 EXPANDED, TRANSPOSED = "expanded (stride 0)", "transposed"
-ONE_BY_ONE = (EXPANDED, TRANSPOSED)  # NumPy adds a row's elements up one by one, not in pairs
+ONE_BY_ONE = (EXPANDED, TRANSPOSED)  # NumPy adds a row's elements one by one, not pairwise
 
 
 def _spaced(rows, hidden, make):
@@ -19,7 +19,8 @@ def _spaced(rows, hidden, make):
     return wide[:, ::2]
 
 
-# name: makes an array of rows x hidden by make(shape, bytes behind a page's begin); torch has the first five
+# name: a function that makes an array of rows x hidden by make(shape, bytes after the begin of a page); torch has the
+# first five
 _MADE = {
     PLAIN: lambda rows, hidden, make: make((rows, hidden)),
     TRANSPOSED: lambda rows, hidden, make: make((hidden, rows)).T,
@@ -35,7 +36,7 @@ _MADE = {
 
 
 def of_entry(seed, entry, framework):
-    """The layout of an entry of the judge's plan. Every second entry has None: the layout of the plan itself.
+    """Returns the layout of an entry of the judge's plan. Every second entry has None: the layout of the plan itself.
     A plan has enough entries for each layout to occur with each level of the plan's factors."""
     drawn = hashlib.blake2b(b"%d %d" % (seed, entry), digest_size=2).digest()
     names = tuple(_MADE)[:5 if framework == "torch" else None]
@@ -47,12 +48,12 @@ def _bits(array):
 
 
 class Inputs:
-    """The arrays of each call in turn, in pages of their own, which are watched during the call.
+    """The arrays of the current call, in their own pages, which are watched during the call.
     The pages are used again if the function kept no array."""
 
     def __init__(self):
         self.pages, self.all, self.used = mmap.mmap(-1, mmap.PAGESIZE), [], 0
-        self.seen, self.written = False, None  # whether writes can be seen; the input that was written to
+        self.seen, self.written = False, None  # whether writes are detected; the input that was written to
 
     def place(self, layout, x, rows, parameters):
         """Copies x (`rows` rows; one row if it is expanded) and the parameters into the pages."""
@@ -79,7 +80,7 @@ class Inputs:
             return made
         make.dtype = dtype
         off = array.ctypes.data % 64
-        if layout == ROWS and rows > 1:  # with the gaps between them
+        if layout == ROWS and rows > 1:  # includes the gaps between them
             stride = array.strides[0] // dtype.itemsize
             room = make((rows - 1) * stride + array.shape[1], off)
             room[...] = np.lib.stride_tricks.as_strided(array, room.shape, (dtype.itemsize,))
@@ -95,7 +96,7 @@ class Inputs:
 
     @contextlib.contextmanager
     def watched(self):
-        """A write in this context is seen, if memory can be protected."""
+        """Detects writes in this context, if memory can be protected."""
         first = np.ndarray(1, np.uint8, self.pages).ctypes.data
         self.seen = bool(lib.library.lnjudge_watch(first, self.used))
         self.written = None
@@ -107,12 +108,12 @@ class Inputs:
                 self.written = [role for role, _, _, start in self.all if first + start <= at][-1]
 
     def changed(self):
-        """The first input whose bits changed, or None."""
+        """Returns the first input whose bits changed, or None."""
         if self.seen and not self.written:
             return None
         return next((role for role, array, was, _ in self.all
                      if not np.array_equal(_bits(array), _bits(np.broadcast_to(was, array.shape)))), None)
 
     def holds(self, array):
-        """The input that shares memory with an array, or None."""
+        """Returns the input that shares memory with an array, or None."""
         return next((role for role, own, _, _ in self.all if np.may_share_memory(own, array)), None)

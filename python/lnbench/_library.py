@@ -9,21 +9,21 @@ DENSE, NOT_IN_PLACE, NO_RESIDUAL, THESE_SIZES = 1, 2, 4, 8
 EXACT = -1
 METRICS, BINS = 24, 32
 OPERATIONS = ("layernorm", "rmsnorm")
-# The field of a Convention that says the form of its parameters, and the forms.
+# The field of a Convention for the form of its parameters, and the forms.
 FORMS = {"layernorm": ("affine", ("none", "scalar", "gamma", "vector", "gamma1")),
          "rmsnorm": ("weight", ("none", "w", "1+w", "1+w-rounded"))}
-USUAL = {"layernorm": "torch", "rmsnorm": "torch-rms"}  # the convention where none is named
+USUAL = {"layernorm": "torch", "rmsnorm": "torch-rms"}  # the default conventions
 # Tensors by role, in the order of ln_tensors; and those whose size does not depend on the rows.
 ROLES = ("x", "residual", "gamma", "beta", "y", "sum", "mean", "rstd")
 PARAMETERS = ("gamma", "beta")
 
 
 class ArgumentError(ValueError):
-    """A wrong argument; the message says what is wrong with it."""
+    """An invalid argument; the message gives the reason."""
 
 
 def clean(value, most=120):
-    """str(value) as one line of at most `most` printable letters."""
+    """Returns str(value) as one line of at most `most` printable letters."""
     try:
         text = str(value)[:8 * most]
     except Exception:
@@ -33,12 +33,12 @@ def clean(value, most=120):
 
 
 def said(raised):
-    """An exception as one line."""
+    """Returns an exception as one line."""
     return ": ".join(filter(None, (clean(type(raised).__name__, 60), clean(raised))))
 
 
 def number(value, name):
-    """A finite float of at least 0."""
+    """Returns a finite float of at least 0."""
     try:
         made = float(value)
     except (TypeError, ValueError):
@@ -49,7 +49,7 @@ def number(value, name):
 
 
 def whole(value, name, least, most=1 << 40):
-    """An int from least to most."""
+    """Returns an int from least to most."""
     try:
         made = operator.index(value)
     except TypeError:
@@ -184,7 +184,7 @@ def call(name, *arguments):
 
 
 def convention_of(given):
-    """A preset's name, a list such as "ddof=1,eps=1e-6@std,affine=vector", or a Convention."""
+    """Returns the Convention for a preset's name, a list such as "ddof=1,eps=1e-6@std,affine=vector", or itself."""
     if isinstance(given, Convention):
         return given
     if not isinstance(given, str):
@@ -205,13 +205,13 @@ def form_of(convention):
 
 
 def parameters_of(convention):
-    """("gamma", "beta"), ("gamma",) or ()."""
+    """Returns ("gamma", "beta"), ("gamma",) or ()."""
     form = form_of(convention)
     return PARAMETERS[:0 if form == "none" else 1 if form == "gamma" or operation_of(convention) == "rmsnorm" else 2]
 
 
 def with_form(convention, form):
-    """A copy of the convention with another form of its parameters."""
+    """Returns a copy of the convention with another form of its parameters."""
     made = Convention.from_buffer_copy(convention)
     field, forms = FORMS[operation_of(made)]
     setattr(made, field, forms.index(form))
@@ -219,7 +219,7 @@ def with_form(convention, form):
 
 
 def of_operation(given, operation):
-    """The given convention, or the usual one of the operation (LayerNorm if none is named)."""
+    """Returns the given convention, or the default one of the operation (LayerNorm if none is named)."""
     if operation is not None and operation not in OPERATIONS:
         raise ArgumentError(f"invalid operation {operation!r}: choose {' or '.join(OPERATIONS)}")
     made = convention_of(given or USUAL[operation or "layernorm"])

@@ -29,16 +29,16 @@ class Case:
     rows: int
     hidden: int
     verdict: Optional[str]  # "pass", "type-limited", "fail", "unsupported", "missing"; None: not judged
-    reason: str  # of fail: "inaccurate", "crashed", ...; of pass: "" or "no bound"
+    reason: str  # for fail: "inaccurate", "crashed", ...; for pass: "" or "no bound"
     detail: str
     passed: bool
     metrics: Dict[str, float] = field(default_factory=dict)
     worst: Optional[WorstRow] = None
     ulp_histogram: List[int] = field(default_factory=list)
-    entry: int = 0  # of the plan, for judge(entry=...)
+    entry: int = 0  # the number of the worst step, for judge(entry=...)
 
     def to_dict(self) -> dict:
-        """As the C program's JSON: counts are integers, and infinities and NaN are null."""
+        """Returns the content of the C program's JSON: counts are integers, and infinities and NaN are null."""
         metrics = {name: None if not math.isfinite(value) else int(value) if name in counted else value
                    for name, value in self.metrics.items()}
         all_ = sum(self.ulp_histogram)
@@ -68,13 +68,13 @@ class Report:
     subject: str
     repeat: str = ""
     worst_case: Optional[Case] = None
-    facts: List[str] = field(default_factory=list)  # no failures, such as layouts that it does not support
+    facts: List[str] = field(default_factory=list)  # facts that are no failures, such as unsupported layouts
     function: Optional["FingerprintReport"] = None  # the function that made a wrong output (judge_output)
     not_asked: str = ""  # tests that need other processes; `lnbench run` makes them
 
     @property
     def worst(self) -> Optional[WorstRow]:
-        """A row of the first check that failed and has one, else the one with the largest error."""
+        """A row of the first failed check that has one, else the row with the largest error."""
         case = self._case_of_worst()
         return case.worst if case else None
 
@@ -84,7 +84,7 @@ class Report:
 
     @property
     def verdict(self) -> Optional[str]:
-        """ "pass", or that of the case that did not pass; None: not judged."""
+        """ "pass", or the verdict of the case that did not pass; None: not judged."""
         return "pass" if self.passed else self.worst_case.verdict if self.worst_case else None
 
     @property
@@ -111,7 +111,7 @@ class Report:
         return json.dumps(self.to_dict(), indent=1, allow_nan=False)
 
     def explain(self) -> str:
-        """The verdict, where a failure is, and the call that repeats it, in at most seven lines. print() shows the same."""
+        """The verdict, the failure and the call that repeats it, in at most seven lines. print() shows the same."""
         case, row_case = self.worst_case, self._case_of_worst()
         wrong = f" is not {case.convention}" if case and not self.passed else ""
         lines = [f"{self.subject}{wrong}: {self.says()}"]

@@ -1,5 +1,5 @@
-"""The ten published bugs of docs/lab/faults.md, in NumPy, each with the check that its project's own
-test made: the check passes, and one line of assert_layernorm finds the bug."""
+"""The ten published bugs of docs/lab/faults.md in NumPy, each with the check of its project's own
+test: the check passes, and one line of assert_layernorm finds the bug."""
 import numpy as np
 
 EPS = np.float32(1e-5)
@@ -12,7 +12,7 @@ def layernorm(x, gamma=1, beta=0, eps=EPS):
 
 
 def liger_518(x, gamma, beta):
-    """var counts the padding to the next power of two, as (0 - mean)^2."""
+    """var includes the padding to the next power of two, as (0 - mean)^2."""
     hidden = x.shape[-1]
     padding = (1 << (hidden - 1).bit_length()) - hidden
     mean = x.mean(-1, keepdims=True)
@@ -21,13 +21,13 @@ def liger_518(x, gamma, beta):
 
 
 def burn_2185(x, gamma, beta):
-    """sqrt(var) + eps for sqrt(var + eps)."""
+    """Uses sqrt(var) + eps instead of sqrt(var + eps)."""
     return (x - x.mean(-1, keepdims=True)) / (np.sqrt(x.var(-1, keepdims=True)) + EPS) \
         * gamma + beta
 
 
 def deepspeed_581(x, gamma, beta):
-    """var + 1e-12 passes through f16 before its root: constant rows become NaN."""
+    """Rounds var + 1e-12 to f16 before its root: constant rows become NaN."""
     wide = x.astype(np.float32)
     var = (wide.var(-1, keepdims=True) + np.float32(1e-12)).astype(np.float16).astype(np.float32)
     made = (wide - wide.mean(-1, keepdims=True)) / np.sqrt(var) * gamma + beta
@@ -41,13 +41,13 @@ def pytorch_41527(x, gamma, beta):
 
 
 def lbann_2024(x, gamma, beta):
-    """Divisor N - 1 for N."""
+    """Divides by N - 1 instead of N."""
     return (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True, ddof=1) + EPS) \
         * gamma + beta
 
 
 def tplinker_37(x, gamma, beta):
-    """(var + eps)^2 for its root."""
+    """Uses (var + eps)^2 instead of the root."""
     return (x - x.mean(-1, keepdims=True)) / (x.var(-1, keepdims=True) + EPS) ** 2 * gamma + beta
 
 
@@ -55,14 +55,14 @@ _buffers = {}
 
 
 def llmc_353(x, gamma, beta):
-    """Every second row stays unwritten; what an earlier launch left there looks right."""
+    """Does not write every second row, where the results of an earlier launch look right."""
     y = _buffers.setdefault(x.shape, np.zeros_like(x))
     y[::2] = layernorm(x, gamma, beta)[::2]
     return y
 
 
 def directml_588(x, gamma, beta):
-    """Rows that are not contiguous are read as if they were."""
+    """Reads rows as contiguous even if they are not."""
     step = x.shape[-1] * x.itemsize
     return layernorm(np.lib.stride_tricks.as_strided(x, strides=(step, x.itemsize)), gamma, beta)
 
@@ -71,19 +71,19 @@ _calls = [0]
 
 
 def paddle_56100(x, gamma, beta):
-    """A race of the sums, seldom."""
+    """Has a rare race in the sums."""
     _calls[0] += 1
     return layernorm(x, gamma, beta) * np.float32(1 if _calls[0] % 1999 else 1.01)
 
 
 def ttmetal_27126(x, gamma, beta):
-    """2048 x 4096 is right, 2080 x 4128 is not: sums end after 4096 elements."""
+    """Sums only the first 4096 elements: 2048 x 4096 is right, 2080 x 4128 is wrong."""
     mean, var = x[:, :4096].mean(-1, keepdims=True), x[:, :4096].var(-1, keepdims=True)
     return (x - mean) / np.sqrt(var + EPS) * gamma + beta
 
 
 def close(fn, rows, hidden, atol, dtype="f4", convention_eps=EPS):
-    """What such a test is: random rows, another implementation, a tolerance."""
+    """A usual test: random rows, another implementation, a tolerance."""
     x, gamma, beta = (NORMAL(shape).astype(dtype) for shape in ((rows, hidden), hidden, hidden))
     wanted = layernorm(x.astype("f8"), gamma.astype("f8"), beta.astype("f8"), convention_eps)
     return np.allclose(fn(x, gamma, beta), wanted, rtol=0, atol=atol)
@@ -97,7 +97,7 @@ def close_after_a_launch(fn, rows, hidden):
     return np.allclose(made, layernorm(x, gamma, beta), atol=1e-2)
 
 
-# name: (bug, whether its own test passes, options of assert_layernorm, what it must say)
+# name: (bug, whether its own test passes, options of assert_layernorm, text that its message must contain)
 BUGS = {
     "Liger-Kernel#518": (liger_518, lambda f: close(f, 8, 512, 1e-4), {}, "inaccurate"),
     "burn#2185": (burn_2185, lambda f: close(f, 8, 64, 1e-3), {}, "worse than every textbook kernel"),

@@ -1,5 +1,5 @@
-"""Twelve public reports, each with an output, what its thread believed of it, and which function it
-is. Outputs that a report prints stand here as printed; where it shows code, the code makes them."""
+"""Twelve public reports, each with an output, the function that its thread assumed, and the true function.
+Outputs are as printed in the report, or computed by the code in the report."""
 import numpy as np
 
 ROWS = np.random.default_rng(5).standard_normal((12, 16)).astype("f4") \
@@ -26,7 +26,7 @@ def rms(x):
 
 
 f4 = np.float32
-# report, what its thread believed, x, y, options, the answer, the first candidate, what all have
+# report, the assumption of its thread, x, y, options, the answer, the first candidate, text that all candidates contain
 REPORTS = [
     ("onnxruntime 12917", "the printed output is right",
      [[1.2416, 0.946123, 13.1685, 0.36423, 21.145, 0.03941]],

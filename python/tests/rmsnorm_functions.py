@@ -1,5 +1,5 @@
-"""RMSNorm as public programs compute it, written anew, and ten public reports of what it
-made of bf16 rows: each output, and which function it is."""
+"""New code for the RMSNorm of public programs, and ten public reports of its results for
+bf16 rows: each output, and the function that made it."""
 import numpy as np
 
 rng = np.random.default_rng(7)
@@ -7,7 +7,7 @@ f4 = np.float32
 
 
 def r16(x):
-    """Rounded to bf16, to the even neighbour, kept as f32."""
+    """Rounds to bf16, ties to even, stored as f32."""
     bits = np.ascontiguousarray(x, f4).view("u4").astype("u8")
     return (((bits + 0x7fff + (bits >> 16 & 1)) >> 16) << 16).astype("u4").view(f4)
 
@@ -16,7 +16,7 @@ def stored(x):
     return (np.ascontiguousarray(x, f4).view("u4") >> 16).astype("u2").view("V2")
 
 
-# Rows of several scales, so that eps shows; the weight has values for which 1 + w is not a bf16.
+# Rows of several scales, so that eps has an effect; the weight has values for which 1 + w is no bf16 number.
 SCALES = f4(1) / 2 ** np.arange(16, dtype=f4)[:, None]
 X = r16(rng.standard_normal((16, 96)).astype(f4) * SCALES / 2)
 RESIDUAL = r16(rng.standard_normal((16, 96)).astype(f4) * SCALES)
@@ -61,7 +61,7 @@ PROGRAMS = [
     ("Liger-Kernel, gemma", None, once(X, 1 + W, 1e-6), "gemma"),
     ("flax linen.RMSNorm", None, once(X, W, 1e-6), "gemma3n"),
 ]
-# what was believed, above: report, residual, y in bf16, the answer, the first function
+# Above each: the assumption. report, residual, y in bf16, the answer, the first candidate
 REPORTS = [
     # sums of squares underflow in bf16
     ("pytorch 189581", None, once(X, W, 2.0 ** -7), "named",

@@ -1,5 +1,5 @@
 #!/bin/sh
-# pip installs the package into a virtual environment, offline; it then works from anywhere.
+# Installs the package into a virtual environment by pip, offline, and uses it from another folder.
 # usage: run_install.sh PYTHON SOURCE BUILD
 set -eu
 python=$1 source=$2 build=$3

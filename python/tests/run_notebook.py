@@ -1,4 +1,4 @@
-"""Runs the code of a notebook without Jupyter, and prints what each cell ends with: run_notebook.py FILE.ipynb"""
+"""Runs the code of a notebook without Jupyter, and prints the last value of each cell: run_notebook.py FILE.ipynb"""
 import ast
 import json
 import sys

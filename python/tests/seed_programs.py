@@ -1,5 +1,5 @@
 """The programs of the five documents in shared/seeds, line by line in NumPy (torch's std and var
-divide by N - 1 unless they are told not to), with the convention that each is."""
+divide by N - 1 by default), each with its convention."""
 import numpy as np
 
 

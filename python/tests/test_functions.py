@@ -1,4 +1,4 @@
-"""Which function made the outputs of public reports, and what tolerance a test needs."""
+"""Finds the functions that made the outputs of public reports, and the tolerance that a test needs."""
 import json
 import os
 import subprocess
@@ -22,7 +22,7 @@ class Functions(unittest.TestCase):
     def test_reports(self):
         for name, _, x, y, options, answer, first, words in REPORTS:
             with self.subTest(name):
-                kept = np.float64 if options else np.float32  # what is printed is no float32
+                kept = np.float64 if options else np.float32  # printed decimals are no float32 numbers
                 found = lnbench.fingerprint(np.asarray(x, "f4"), np.asarray(y, kept), **{
                     key: np.asarray(value, "f4") if isinstance(value, list) else value
                     for key, value in options.items()})
@@ -53,7 +53,7 @@ class Functions(unittest.TestCase):
                                      [function] * bool(function))
 
     def test_rounded_elsewhere(self):
-        """Within what bf16 allows of the convention that was asked for, but another one's bit for bit."""
+        """Outputs within the error that bf16 allows for the assumed convention have all bits of another one."""
         with tempfile.TemporaryDirectory() as folder:
             given = []
             for name, value in (("x", rms.X), ("gamma", rms.W), ("y", rms.r16(rms.once(rms.X, rms.W, 1e-5)))):
@@ -82,7 +82,7 @@ class Functions(unittest.TestCase):
                                 "--out", y_file], capture_output=True, check=True)
                 self.assertEqual(np.mean(np.load(y_file) != (x / root * factor).astype("f2")), 0, form)
 
-    # Made once; lnbench's own program gave the same figures while it had the option.
+    # Computed once; the C program gave the same figures while it had such an option.
     TOLERANCES = {
         "llama": (1.3898271334789824e-05, 1.3898271334789824e-05, 1.954800371994379e-06, {
             "sums in bf16": 0.05416941961751772,

@@ -1,7 +1,7 @@
-"""The package against the C program bit for bit; what it says of wrong functions and arguments.
+"""Compares the bits of the package with the C program's; tests its messages about wrong functions and arguments.
 
-usage: test_lnbench.py [TEST...], with LNBENCH_LNJUDGE, LNBENCH_LIBRARY and LNBENCH_PROGRAM
-naming what is tested
+usage: test_lnbench.py [TEST...], with the tested files in LNBENCH_LNJUDGE, LNBENCH_LIBRARY and
+LNBENCH_PROGRAM
 """
 import functools
 import json
@@ -165,7 +165,7 @@ def boom(*_):
 
 
 def raiser(made):
-    """A function that raises what made() gives."""
+    """Returns a function that raises the result of made()."""
     def fn(x, gamma, beta):
         raise made()
     return fn
@@ -237,7 +237,7 @@ class Verdicts(unittest.TestCase):
                                                      first_only=True).reason)
 
     def test_never_raises(self):
-        """Whatever an exception, a callable or an answer does when it is asked."""
+        """judge() never raises, even if an exception, a callable or an answer raises when it is inspected."""
         escape = "\x1b]0;x\x07\x9b31m\u202e\u2066\ud800"
         made = [strange(BaseException, __str__=what) for what in
                 (boom, lambda self: None, lambda self: escape)]
@@ -275,7 +275,7 @@ class Verdicts(unittest.TestCase):
             self.assertTrue(report.passed, report.says())
             with open(os.environ["LNBENCH_CHILD"], encoding="ascii") as file:
                 child = int(file.read())
-        for _ in range(200):  # it is killed; somebody else reaps it
+        for _ in range(200):  # it is killed, but reaped by another process
             state = subprocess.run(["ps", "-o", "stat=", "-p", str(child)], capture_output=True,
                                    text=True).stdout
             if state[:1] in ("", "Z"):
@@ -288,7 +288,7 @@ class Verdicts(unittest.TestCase):
         self.assertTrue(any(np.array_equal(row, first) for x in kept for row in x))
 
     def test_signatures(self):
-        """Arguments are bound by the names of parameters; what is told of it."""
+        """Arguments are bound by the names of parameters, and the report describes it."""
         def shape(x, normalized_shape, weight=None, bias=None, eps=1e-5):
             return layernorm(x, weight, bias, np.float32(eps)) if normalized_shape == x.shape[-1:] else x
 
@@ -325,7 +325,7 @@ class Verdicts(unittest.TestCase):
                           (lambda x, weight, bias, residual: x, "unknown what residual is"), (lambda x, p, q, r: x, "unknown what r is")):
             with self.assertRaisesRegex(lnbench.ArgumentError, words + ".* wrap it, for example lambda x, gamma, beta"):
                 lnbench.judge(fn)
-        # 1e-5 as f32 is another eps: in f64 that shows.
+        # 1e-5 rounded to f32 is another eps, which is detected in f64.
         for eps, passed in ((EPS, False), (1e-5, True)):
             self.assertEqual(lnbench.judge(lambda x, g: layernorm(x, g, 0, eps), hidden=257, dtype="f64",
                                            only=True, entry=60).passed, passed)
@@ -459,7 +459,7 @@ class Arguments(unittest.TestCase):
         self.refused("RMSNorm has no beta", lnbench.reference, *tensors(), convention="llama")
 
     def test_modules_of_rmsnorm(self):
-        """What a module of these names and attributes is taken for, without torch."""
+        """The conventions for modules with these names and attributes, without torch."""
         from lnbench._judge import Subject
         weight = mock.Mock(shape=(96,), data=None)
         weight.numel.return_value = 96

@@ -1,5 +1,5 @@
-"""LayerNorms in NumPy that are wrong where few look, and unusual ones that are right: what shows in Python alone, and a few faults
-of each other kind (the judge itself is tested on harness/conformance/tests/faults)."""
+"""LayerNorms in NumPy with rare faults, and unusual ones that are right: faults that only exist in Python, and a few
+of each other kind (harness/conformance/tests/faults tests the judge itself)."""
 import numpy as np
 
 from published_bugs import EPS, layernorm
@@ -9,7 +9,7 @@ STATE = {}
 
 
 def _where(condition, wrong):
-    """layernorm(), but for wrong(x, gamma, beta) where condition(x)."""
+    """Returns a function that calls wrong(x, gamma, beta) if condition(x) is true, else layernorm()."""
     return lambda x, g, b: (wrong if condition(x) else layernorm)(x, g, b)
 
 
@@ -18,7 +18,7 @@ def _off(x, g, b):
 
 
 def _rows(change):
-    """change(y) is made in a right y."""
+    """Returns a function that changes the y of layernorm() by change(y)."""
     def fn(x, g, b):
         y = layernorm(x, g, b)
         change(y.reshape(-1, y.shape[-1]))
@@ -79,7 +79,7 @@ def _rms(x, g, b):
     return x / np.sqrt((x * x).mean(-1, keepdims=True) + EPS) * g + b
 
 
-# name: function, what the message has
+# name: function, text that the message must contain
 WRONG = {
     "the axis by shape": (_axis, "inaccurate|wrong-class"),
     "a static output buffer": (_buffer, "static output buffer"),
@@ -125,7 +125,7 @@ def _out(x, g, b):
     return y
 
 
-# name: function, the fact that is told of it
+# name: function, the fact that the report must contain
 RIGHT = {
     "f64 returned": (lambda x, g, b: layernorm(x.astype("f8"), g, b, float(EPS)),
                      "returns f64 where f32 is given"),

@@ -16,13 +16,12 @@
  *
  * With ddof 0 and eps in the variance that is rstd (w - mean(w) - xhat mean(w xhat)): Ba, Kiros,
  * Hinton, "Layer Normalization", 2016, differentiated, and what torch.nn.functional.layer_norm
- * documents as its forward. Without eps, sum(dx) = 0 and sum(dx xhat) = 0; with it the first alone.
+ * documents as its forward. Without eps, sum(dx) = 0 and sum(dx xhat) = 0; with eps only the first holds.
  *
- * All but D, R and s is rational. With t = sqrt(r), r = var + eps, or var with eps on the std,
- * every figure of a row is p + q t with rational p and q: 1 / D = t / r,   1 / R = t / r but for
- * eps on the std, where 1 / D = (t - eps) / (r - eps^2), or 1 / (2 eps) where r = eps^2. What is
- * left is to round p + q t, and for dgamma a sum of such numbers, one a row (root_sum.c).
- */
+ * All numbers except D, R and s are rational. With t = sqrt(r), r = var + eps, or var with eps on the std,
+ * every number of a row is p + q t with rational p and q: 1 / D = t / r and 1 / R = t / r, except with
+ * eps on the std, where 1 / D = (t - eps) / (r - eps^2), or 1 / (2 eps) if r = eps^2. The last step
+ * rounds p + q t, and for dgamma a sum of such numbers, one for each row (root_sum.c). */
 #include "certify/backward.h"
 
 #include "exact/root_sum.h"
@@ -120,7 +119,7 @@ static void set_deviation(const task *t, size_t row, size_t i, mpq_t c)
     mpq_sub(c, c, t->states[row].mean);
 }
 
-/* mean and var; var is left in r. */
+/* Computes mean and var; r holds var afterwards. */
 static void take_moments(task *t, size_t row)
 {
     row_state *s = &t->states[row];
@@ -154,7 +153,7 @@ static void take_eps_on_std(task *t, row_state *s)
     mpq_neg(s->over_d.p, s->over_d.p);
 }
 
-/* r holds var; 1 / D and 1 / (D^2 R) are made where they exist. */
+/* Computes 1 / D and 1 / (D^2 R) if they exist. r holds var before. */
 static void take_denominators(task *t, row_state *s)
 {
     double eps = t->convention.eps_place == LN_EPS_NONE ? 0 : t->convention.eps;
@@ -217,7 +216,7 @@ static void take_row(task *t, size_t row)
     }
 }
 
-/* Element i is what the sum has come to, or NaN. */
+/* Stores the sum, or NaN, as element i. */
 static void store_sum(const task *t, const ln_gradient *gradient, ln_type type, size_t i,
                       bool defined)
 {
@@ -235,14 +234,14 @@ static void store_sum(const task *t, const ln_gradient *gradient, ln_type type, 
         ((float *)gradient->rounded)[i] = value.to_float;
     } else if (type == LN_F64) {
         ((double *)gradient->rounded)[i] = value.to_double;
-    } else { /* midpoints of the type are doubles: there the side tells (storage.c) */
+    } else { /* for a midpoint of the type, which is a double, the side decides (storage.c) */
         bool asks = isfinite(value.to_double) && storage_is_midpoint(type, value.to_double);
         int side = asks ? root_sum_side(&t->sum, value.to_double) : 0;
         ((uint16_t *)gradient->rounded)[i] = storage_round(type, value.to_double, side);
     }
 }
 
-/* sum += scale (p + q t), less where `minus`. */
+/* Adds scale (p + q t) to the sum, or subtracts it if `minus`. */
 static void add_surd(task *t, const row_state *s, const surd_value *surd, mpq_srcptr scale,
                      bool minus)
 {
@@ -255,7 +254,7 @@ static void add_surd(task *t, const row_state *s, const surd_value *surd, mpq_sr
     root_sum_add(&t->sum, t->b, t->c, s->r);
 }
 
-/* sum = dx; false where that is NaN. */
+/* Sets the sum to dx. Returns false if dx is NaN. */
 static bool take_dx(task *t, size_t row, size_t i)
 {
     const row_state *s = &t->states[row];
@@ -272,7 +271,7 @@ static bool take_dx(task *t, size_t row, size_t i)
     return true;
 }
 
-/* sum += dy (c / D + e); false where that is NaN. */
+/* Adds dy (c / D + e) to the sum. Returns false if that is NaN. */
 static bool add_dgamma(task *t, size_t row, size_t i)
 {
     const row_state *s = &t->states[row];
@@ -303,8 +302,8 @@ static bool add_dbeta(task *t, size_t row, size_t i)
     return true;
 }
 
-/* sum = the gradient of parameter i, over the rows and over all elements of a scalar; false where
- * that is NaN. */
+/* Sets the sum to the gradient of parameter i, over all rows and for a scalar over all elements. Returns false if it is
+ * NaN. */
 static bool take_parameter(task *t, size_t i, bool (*add)(task *, size_t, size_t))
 {
     bool scalar = t->convention.affine == LN_AFFINE_SCALAR;
@@ -356,7 +355,7 @@ static void state_clear(row_state *s)
     surd_clear(&s->over_ddr);
 }
 
-/* Without gamma there is no dx, nor is one wanted. */
+/* Returns whether all gamma are finite; also if there is none. */
 static bool is_finite_gamma(const task *t)
 {
     if (!ln_has_gamma(t->convention.affine)) {
@@ -376,7 +375,7 @@ static bool is_finite_gamma(const task *t)
 
 static bool run_task(task *t, ln_gradients *gradients)
 {
-    /* Two roots of a row for dx; one of each element that a parameter has a hand in. */
+    /* dx needs two roots for a row; a parameter needs one for each element on which its gradient depends. */
     bool scalar = t->convention.affine == LN_AFFINE_SCALAR;
     size_t roots = scalar ? t->rows * t->hidden : t->rows;
     if (!root_sum_init(&t->sum, roots < 2 ? 2 : roots)) {

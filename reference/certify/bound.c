@@ -1,17 +1,15 @@
-/* Proven bounds (layernorm_plugin.h) held against certified rows.
+/* Compares computed rows with certified ones and proven bounds (layernorm_plugin.h).
  *
- * A kernel must not be accused by our own rounding: `allowed` is computed in double with at most
- * eight roundings and from facts within one ulp, so it may come out low by less than 2^-48 of
- * itself, and the exact value is known to 2^-53 of itself (f64: to 2^-106, and its error to 2^-51
- * of itself). All of it is given to the kernel.
- */
+ * A kernel must not fail because of roundings here: `allowed` is computed in double with at most eight roundings and
+ * from facts within one ulp, so it may be too low by a relative 2^-48, and the exact value is known to a relative 2^-53
+ * (f64: to 2^-106, and its error to 2^-51). All of this is added to the allowed error. */
 #include "metrics/metrics.h"
 
 #include "exact/scale.h"
 
 static const double slack_of_allowed = 1 + 0x1p-48;
 
-/* Twice the smallest number of the type. */
+/* Returns twice the smallest number of the type. */
 static double least_addend(ln_type storage)
 {
     return 2 * ln_ulp(storage, 0);
@@ -28,9 +26,9 @@ static bool makes_no_claim(const ln_bound *bound)
     return isinf(bound->xhat_abs) && bound->xhat_abs > 0;
 }
 
-/* What is allowed with half a unit in the last place for the last rounding, where that is less. What
- * is rounded may lie beyond the power of two that ends the scale's binade, in which units are twice as
- * large: less than one unit beyond it, it goes back to that. */
+/* Returns the allowed error with half a unit in the last place for the last rounding, if that is smaller. A number that
+ * is rounded may be above the power of two after the scale, where units are twice as large; if it is less than one unit
+ * above, it is rounded to that power. */
 static long double allowed_rounded_last(long double allowed, type_format format, double scale)
 {
     long double before = allowed - ldexpl(scale, -format.precision), reach = scale + before;
@@ -74,8 +72,8 @@ double ln_bound_row_ulp_rounded_last(const ln_bound *bound, const metrics_row *r
     return largest_row_ulp(bound, row, true);
 }
 
-/* The largest finite number and half of its ulp: from there on numbers round to infinity. Of f64
- * that half is lost, and the largest number stands for it. */
+/* Returns the largest finite number plus half of its ulp, from which on numbers round to infinity. For f64 this is not
+ * a double, and the largest number is used instead. */
 static double end_of_range(ln_type type)
 {
     static const double ends[] = {
@@ -83,9 +81,9 @@ static double end_of_range(ln_type type)
     return ends[type];
 }
 
-/* Whether finite and infinite are both right: the exact value lies within the bound of the end of
- * the range, and what was computed, where it is finite, within the bound of the exact value (of
- * f64, which may lie beyond double, within that of the end). */
+/* Returns whether finite and infinite results are both right: the exact value is within the bound of the end of
+ * the range, and a finite computed value is within the bound of the exact value (for
+ * f64, whose exact value may exceed double: of the end). */
 static bool may_be_infinite(const metrics_row *row, size_t i, double computed, long double allowed)
 {
     double exact = row->answer->exact[i], end = end_of_range(row->storage);
@@ -97,8 +95,9 @@ static bool may_be_infinite(const metrics_row *row, size_t i, double computed, l
     return fabs(size - end) <= most && (isinf(computed) || fabs(fabs(computed) - size) <= most);
 }
 
-/* gamma xhat beyond the end of the range, which beta brings back: what multiplies and adds with two
- * roundings overflows. (16-bit floats are computed in longer ones: those of f16 reach further.) */
+/* Returns whether gamma xhat exceeds the range although y does not, because of beta: a kernel that multiplies and adds
+ * with two roundings then overflows. (16-bit floats are computed in longer types, which for f16 have a larger
+ * range.) */
 static bool product_may_overflow(const metrics_row *row, size_t i, double computed,
                                  long double allowed)
 {
@@ -110,7 +109,7 @@ static bool product_may_overflow(const metrics_row *row, size_t i, double comput
            fabs(product) + allowed * slack_of_allowed >= end_of_range(row->storage);
 }
 
-/* |err| / allowed of one element, infinite for a wrong class; *holds where it is allowed. */
+/* Returns |err| / allowed of one element, infinite for a wrong class. *holds: the error is allowed. */
 static double used_of_bound(const ln_bound *bound, const metrics_row *row, size_t i,
                             double computed, bool *holds)
 {

@@ -1,12 +1,11 @@
-/* One element of a row to its certified rounding, by the cheapest means that decides it.
+/* Rounds one element of a row with a certificate, by the cheapest method that decides it.
  *
  *     certifier_init(&certifier);
  *     if (exact_row_take(&certifier.row, &convention, hidden, x) && certifier.row.defined) {
  *         certifier_take(&certifier, CERTIFIER_PRECISION, convention.affine);
  *         ... certify(&certifier, &element) ...
  *     }
- *     certifier_clear(&certifier);
- */
+ *     certifier_clear(&certifier); */
 #ifndef LN_CERTIFY_H
 #define LN_CERTIFY_H
 
@@ -16,14 +15,14 @@
 #include "certify/reference.h"
 #include "certify/rounding.h"
 
-/* First precisions: enough for a double, and for a double and what is left of it. */
+/* The first precisions: enough for a double, and for a double and its rest. */
 enum { CERTIFIER_PRECISION = 128, CERTIFIER_PRECISION_F64 = 192 };
 
 typedef struct row_certifier {
     exact_row row;
     fast_row fast;
-    value_enclosure first;  /* at the first precision, taken once a row */
-    value_enclosure raised; /* at whatever was needed last */
+    value_enclosure first;  /* at the first precision, set once a row */
+    value_enclosure raised; /* at the last higher precision */
     bool raised_taken;      /* raised belongs to this row */
     ln_reference_counts counts;
 } row_certifier;
@@ -31,18 +30,18 @@ typedef struct row_certifier {
 void certifier_init(row_certifier *certifier);
 void certifier_clear(row_certifier *certifier);
 
-/* Begins with certifier->row, which is defined. At CERTIFIER_PRECISION, for rows of f32 values, the
- * quick path is made ready too. */
+/* Prepares certifier->row, which must be defined. With CERTIFIER_PRECISION, for rows of f32 values, this includes the
+ * quick path. */
 void certifier_take(row_certifier *certifier, mpfr_prec_t precision, ln_affine affine);
 
-/* An element whose gamma and beta are finite, rounded to float and double by MPFR and, where that
- * cannot decide, exact comparison. */
+/* Rounds an element whose gamma and beta are finite to float and double, by MPFR and, if that
+ * cannot decide, by exact comparison. */
 rounded_pair certify(row_certifier *certifier, const row_element *element);
 
-/* The same, rounded to double and then what is left of it rounded to double. */
+/* The same, but rounds to double, and then the rest to double. */
 rounded_rest certify_rest(row_certifier *certifier, const row_element *element);
 
-/* The sign of xhat (with eps under LN_EPS_QUOTIENT), exactly. */
+/* Returns the exact sign of xhat (with eps under LN_EPS_QUOTIENT). */
 int sign_of_xhat(row_certifier *certifier, double x);
 
 #endif

@@ -1,11 +1,10 @@
-/* A row's results in MPFR, and how far they can be from the truth.
+/* A row's results in MPFR, with bounds of their errors.
  *
- * Let p be the precision and u = 2^-p. Each MPFR operation rounds its exact result to nearest, so
- * it has a relative error of at most u (Muller et al., "Handbook of Floating-Point Arithmetic", 2nd
- * ed., section 2.3.1; MPFR neither under- nor overflows here, its exponents have 62 bits). Below,
- * [k] stands for a factor 1 + d, |d| <= k u (1 + 2^-50), which for p >= 64 and k <= 20 is closed
- * under [k][l] = [k + l] and 1 / [k] = [k] in the few steps there are. N, eps, x, gamma (stored)
- * and beta are exact for p >= 64; v, w and sum(x) are exact integers (exact_row.h).
+ * Let p be the precision and u = 2^-p. Each MPFR operation rounds its exact result to nearest, so it has a relative
+ * error of at most u (Muller et al., "Handbook of Floating-Point Arithmetic", 2nd ed., section 2.3.1; MPFR neither
+ * under- nor overflows here, its exponents have 62 bits). Below, [k] stands for a factor 1 + d, |d| <= k u (1 + 2^-50),
+ * which for p >= 64 and k <= 20 is closed under [k][l] = [k + l] and 1 / [k] = [k] in the few steps there are. N, eps,
+ * x, gamma (stored) and beta are exact for p >= 64; v, w and sum(x) are exact integers (exact_row.h).
  *
  * The factor, once a row:
  *     eps in the variance, on the quotient, none:   R = sqrt((N - ddof) / (N w))
@@ -23,13 +22,12 @@
  *     b = RN(h g)            |b - b*| <= |g| (9 u |t| + u |h|) + (1 + 1) u |b| + second order
  *                                     <= 10 u |g t| + 4 u |b|
  *     y = RN(b + beta)       |y - y*| <= 10 u |g t| + 4 u |b| + u |y|
- * where * marks the exact values and |g h| <= |b| (1 + 2 u). With E(z) the exponent of z, |z| <
- * 2^E(z), the three terms are below 2^(E(g) + E(t) + 4 - p), 2^(E(b) + 2 - p) and 2^(E(y) - p), so
+ * where * marks the exact values and |g h| <= |b| (1 + 2 u). With E(z) the exponent of z, |z| < 2^E(z), the three terms
+ * are below 2^(E(g) + E(t) + 4 - p), 2^(E(b) + 2 - p) and 2^(E(y) - p), so
  *     |y - y*| < 3 * 2^(M - p) < 2^(M + 2 - p),   M = max(E(g) + E(t) + 4, E(b) + 2, E(y)),
  * a zero having no exponent; the power of two is exact and y -+ it is rounded outwards.
  *
- * rstd is the element with N x - sum(x) replaced by N, gamma 1 and beta 0: the same bound holds.
- */
+ * rstd is the element with N x - sum(x) replaced by N, gamma 1 and beta 0: the same bound holds. */
 #include "certify/enclosure.h"
 
 #include <limits.h>

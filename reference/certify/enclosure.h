@@ -1,7 +1,5 @@
-/* Enclosures: a row's results to a chosen precision, each with a proven bound of its error.
- *
- * enclosure.c has the formulas and the proof.
- */
+/* Enclosures: a row's results to a chosen precision, each with a proven bound of its error. The formulas and the proof
+ * are in enclosure.c. */
 #ifndef LN_ENCLOSURE_H
 #define LN_ENCLOSURE_H
 
@@ -17,14 +15,14 @@ typedef struct value_enclosure {
     mpfr_t scaled; /* N x, exact */
     mpfr_t factor; /* 1 / (N (denominator)), relative error at most 6 * 2^-precision */
     mpfr_t eps;
-    mpfr_t deviation, gamma, beta, value, error; /* of the element at hand */
+    mpfr_t deviation, gamma, beta, value, error; /* of the current element */
     mpfr_t low, high;                            /* the element lies in [low, high] */
 } value_enclosure;
 
 void enclosure_init(value_enclosure *enclosure);
 void enclosure_clear(value_enclosure *enclosure);
 
-/* Sets the precision and what a row's elements have in common. The row is defined. */
+/* Sets the precision and the members that do not depend on the element. The row must be defined. */
 void enclosure_take(value_enclosure *enclosure, const exact_row *row, mpfr_prec_t precision);
 
 /* Sets low and high around one element of the row taken. gamma and beta are finite. */

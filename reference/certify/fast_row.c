@@ -1,9 +1,8 @@
-/* Double-double evaluation of an element, and how far it can be from the truth.
+/* Double-double evaluation of an element, with a bound of its error.
  *
- * u = 2^-53. Every + - * of doubles rounds to nearest: relative error at most u, and for + and -
- * none at all where the result is subnormal. Sums and products marked = are exact
- * (double_double.h). Starred names are exact values; "<~" hides factors (1 + c u), c < 2^10, which
- * the slack at the end pays for.
+ * u = 2^-53. Every + - * of doubles rounds to nearest: relative error at most u, and for + and - none at all where the
+ * result is subnormal. Sums and products marked = are exact (double_double.h). Starred names are exact values; "<~"
+ * hides factors (1 + c u), c < 2^10, which the slack at the end covers.
  *
  * The row: m = m0 + m1 and r = r0 + r1 come from MPFR at 128 bits or more (relative error at most
  * 9 * 2^-128, see enclosure.c) and are each cut twice to nearest:
@@ -32,23 +31,21 @@
  * beta: z + e = bh + beta; l = RN(bl + e); y = z + l, as for eps:
  *     |y - y*| <~ u^2 (|gh| (11 |th| + 2 |m0| r0) + 10 |bh| + |yh|)
  *
- * The rounding test compares RN(yh + RN(yl - E)) with RN(yh + RN(yl + E)). The inner rounding moves
- * the end by at most u (|yl| + E) <= u^2 |yh| + u E. Rounding is monotone: if
+ * The rounding test compares RN(yh + RN(yl - E)) with RN(yh + RN(yl + E)). The inner rounding moves the end by at most
+ * u (|yl| + E) <= u^2 |yh| + u E. Rounding is monotone: if
  *     E (1 - u) >= |y - y*| + u^2 |yh|
  * then y* lies between the two unrounded sums, and if both round alike, so does y*.
  *
  *     E = 16 u^2 (|gh| (|th| + |m0| r0) + |bh| + |yh|) + 2^-700
  *
- * is enough: 16 against 11, 10 and 2 leaves a factor 1.45, where all the (1 + c u) and E's own six
- * roundings need less than 1 + 2^-17.
+ * is enough: 16 against 11, 10 and 2 leaves a factor 1.45, where all the (1 + c u) and E's own six roundings need less
+ * than 1 + 2^-17.
  *
- * Range. |x| < 2^128, and usable means 2^-300 <= r0 <= 2^300 and |eps| <= 2^300; with |gamma| and
- * |beta| at most 2^300 (checked at each element) nothing exceeds 2^735, so neither products nor
- * splits overflow. Where a product's low parts underflow, each of at most 12 operations is off by
- * 2^-1075 or less, which later factors raise by at most 2^301: under 2^-700. r0 > 0, so d r
- * underflowing to 0 is such an error too. An interval around 0 never has ends that round alike, as
- * E >= 2^-700.
- */
+ * Range. |x| < 2^128, and usable means 2^-300 <= r0 <= 2^300 and |eps| <= 2^300; with |gamma| and |beta| at most 2^300
+ * (checked at each element) nothing exceeds 2^735, so neither products nor splits overflow. Where a product's low parts
+ * underflow, each of at most 12 operations is off by 2^-1075 or less, which later factors raise by at most 2^301: under
+ * 2^-700. r0 > 0, so d r underflowing to 0 is such an error too. An interval around 0 never has ends that round alike,
+ * as E >= 2^-700. */
 #include "certify/fast_row.h"
 
 #include <math.h>
@@ -56,7 +53,7 @@
 #define MOST 0x1p300
 #define UNDERFLOW 0x1p-700
 
-/* value, cut twice. Overwrites it. */
+/* Returns value, rounded to a double and its rest to another one. Overwrites value. */
 static double_double cut(mpfr_t value)
 {
     double_double pair = {.hi = mpfr_get_d(value, MPFR_RNDN)};

@@ -1,7 +1,5 @@
-/* The quick path for rows of f32 values: double-double arithmetic with a proven bound.
- *
- * fast_row.c has the formulas and the proof.
- */
+/* The quick path for rows of f32 values: double-double arithmetic with a proven bound. The formulas and the proof are
+ * in fast_row.c. */
 #ifndef LN_FAST_ROW_H
 #define LN_FAST_ROW_H
 
@@ -9,7 +7,7 @@
 #include "certify/enclosure.h"
 #include "exact/exact_row.h"
 
-/* What the bound is a multiple of: 16 u^2, u = 2^-53. */
+/* The unit of the bound: 16 u^2, u = 2^-53. */
 #define FAST_ROW_MARGIN 0x1p-102
 
 typedef struct fast_row {
@@ -17,7 +15,7 @@ typedef struct fast_row {
     double_double mean; /* within 2^-106 of itself */
     double_double rstd; /* likewise */
     double eps;         /* on the quotient, else 0 */
-    double plus;        /* what is added to gamma: 1 or 0 */
+    double plus;        /* the number that is added to gamma: 1 or 0 */
     double margin;      /* FAST_ROW_MARGIN; the tests try others */
 } fast_row;
 
@@ -26,15 +24,15 @@ typedef struct fast_interval {
     double hi, lo, error;
 } fast_interval;
 
-/* Takes a defined row of f32 values, of which the enclosure has been taken at 128 bits or more. */
+/* Prepares a defined row of f32 values, whose enclosure was set at 128 bits or more. */
 void fast_row_take(fast_row *fast, const exact_row *row, ln_affine affine,
                    value_enclosure *enclosure);
 
-/* One element of a usable row; |gamma| and |beta| at most 2^300. */
+/* Evaluates one element of a usable row; |gamma| and |beta| are at most 2^300. */
 fast_interval fast_row_enclose(const fast_row *fast, double x, double gamma, double beta);
 
-/* Many of them: exact[i] is the result correctly rounded to double, or NaN where this path cannot
- * tell. Any row, gamma and beta. A result that is decided is not zero. */
+/* Evaluates many elements of any row: exact[i] is the result correctly rounded to double, or NaN if this path cannot
+ * decide. gamma and beta may be any numbers. A decided result is not zero. */
 void fast_row_decide(const fast_row *fast, size_t count, const double *x, const double *gamma,
                      const double *beta, double *exact);
 

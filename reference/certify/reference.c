@@ -7,8 +7,8 @@
  *    midpoint of the type, the element is certified.
  * 3. Else, and for f64, it is enclosed in an interval with MPFR at the first precision; the width
  *    has a proof (enclosure.c).
- * 4. Where all of the interval rounds alike, the element is certified (rounding.c).
- * 5. Where it does not, the interval holds a number at which the rounding changes: zero, or a
+ * 4. Where all of the interval rounds alike, the element is certified (rounding.c). 5. Where it does not, the interval
+ * holds a number at which the rounding changes: zero, or a
  *    midpoint of neighbours. If the element equals that number exactly (exact_row.c: comparison of
  *    squares of rationals), its rounding is known.
  * 6. Else the precision is doubled and 3. begins again (Ziv 1991, "Fast evaluation of elementary
@@ -16,21 +16,20 @@
  *    roundings change are isolated, so an element that is none of them has a positive distance from
  *    the nearest, and the interval shrinks below it.
  *
- * A 16-bit result is the rounding of the certified double; where that is a midpoint of the 16-bit
- * type, an exact comparison with it tells the side (storage.c).
+ * A 16-bit result is the rounding of the certified double; where that is a midpoint of the 16-bit type, an exact
+ * comparison with it tells the side (storage.c).
  *
  * Special values, beyond those of the header:
  *     - A NaN or infinity in x (or in x + residual): everything of the row is NaN.
  *     - N <= ddof, 0 / 0, eps that is not finite, eps < 0 on the std or <= -var in the variance:
  *       xhat is undefined, so y, rstd and max_xhat are NaN; the mean and the other facts stand.
  *     - gamma and beta that are not finite follow IEEE 754 with the exact xhat: NaN gives NaN, an
- *       infinite gamma takes the sign of xhat and gives NaN where xhat is 0, and infinities that
+ *       infinite gamma gives an infinity with the sign of their product, or NaN if xhat is 0, and infinities that
  *       cancel give NaN.
  *     - A result that is exactly 0 is +0.
  *
- * The workspace's own buffers are checked; inside GMP and MPFR (a few KiB a row) exhaustion of
- * memory ends the process, as those libraries define it.
- */
+ * The workspace's own buffers are checked; inside GMP and MPFR (a few KiB a row) exhaustion of memory ends the process,
+ * as those libraries define it. */
 #include "certify/reference.h"
 
 #include "certify/row_task.h"
@@ -80,7 +79,7 @@ static bool is_special(const row_element *element)
     return !isfinite(element->gamma) || !isfinite(element->beta);
 }
 
-/* An element whose gamma or beta is not finite: an infinity or a NaN. */
+/* Returns an element whose gamma or beta is not finite: an infinity or a NaN. */
 static double evaluate_special(row_certifier *certifier, const row_element *element)
 {
     certifier->counts.special++;
@@ -111,7 +110,7 @@ static void fill_rstd(row_certifier *certifier, bool wide, ln_reference_result *
     certifier->counts = counts;
 }
 
-/* |xhat|: a quantity of the row, which does not count as an element. */
+/* Returns |xhat|, which does not count as an element. */
 static rounded_rest size_of_xhat(row_certifier *certifier, double x)
 {
     const row_element xhat = {.x = x, .gamma = 1.0};
@@ -139,7 +138,7 @@ static row_extremes extremes_of_task(const row_task *task)
                                    : extremes_of(task->hidden, task->x);
 }
 
-/* Everything that needs xhat. */
+/* Sets everything that depends on xhat to NaN. */
 static void fill_nan(row_certifier *certifier, const row_task *task, ln_reference_result *result)
 {
     for (size_t i = 0; i < task->hidden; i++) {
@@ -180,7 +179,7 @@ static void store_f32(row_certifier *certifier, const row_element *element, size
     exact[i] = y.to_double;
 }
 
-/* bf16 and f16. */
+/* Stores an element of bf16 or f16. */
 static void store_short(row_certifier *certifier, const row_element *element, ln_type type,
                         size_t i, uint16_t *rounded, double *exact)
 {
@@ -219,7 +218,7 @@ static void load_parameters(const void *values, bool present, double absent, con
     }
 }
 
-/* Elements begin .. begin + count - 1, count <= CHUNK, of any type but f64. */
+/* Computes elements begin to begin + count - 1, count <= CHUNK, of any type but f64. */
 static void fill_chunk(row_certifier *certifier, const row_task *task, size_t begin, size_t count,
                        ln_reference_result *result)
 {
@@ -300,9 +299,8 @@ bool row_reserve(row_room *room, size_t bytes)
     return true;
 }
 
-/* x + residual rounded to a 16-bit type. The sum is rounded to double first, which changes nothing:
- * 53 >= 2 p + 2 (Figueroa 1995, "When is double rounding innocuous?"), and sums below the type's
- * normal range are exact. */
+/* Returns x + residual rounded to a 16-bit type. The sum is rounded to double first, which changes nothing: 53 >= 2 p +
+ * 2 (Figueroa 1995, "When is double rounding innocuous?"), and sums below the type's normal range are exact. */
 static double add_short(ln_type type, const void *x, const void *residual, size_t i)
 {
     double sum = storage_load(type, x, i) + storage_load(type, residual, i);

@@ -1,15 +1,13 @@
-/* RMSNorm is LayerNorm about a mean that is taken as 0: with sum(x) = 0 the exact row's variance is
- * the mean square, and the elements are certified as those of reference.c are. Beside that there are
- * three roundings, each of an exact number:
+/* RMSNorm is LayerNorm with a mean of 0: with sum(x) = 0 the exact row's variance is the mean square, and the elements
+ * are certified as in reference.c. In addition there are three roundings, each of an exact number:
  *
  *     1 + w to w's type.
- *     The root to T: eps + sqrt(q) or sqrt(q) with a rational q, rounded by root_sum.c. From there on
- *         the row is divided by that number: x / root is rational, and the machinery of an eps on a
- *         std of 0 does it.
+ *     The root to T: eps + sqrt(q) or sqrt(q) with a rational q, rounded by root_sum.c. The row is then
+ *         divided by that number: x / root is rational, and is computed as with an eps on a
+ *         std of 0.
  *     xhat to T: a row without a weight. Its product with the weight has at most 48 bits for all
- *         types but f64 and 1 + w, and is a double; else it is multiplied out in as many bits as it
- *         can have.
- */
+ *         types but f64 and 1 + w, and is a double; else the product is computed with all its
+ *         bits. */
 #include "certify/rms_row.h"
 
 #include "certify/row_task.h"
@@ -21,8 +19,8 @@
 
 enum { FACTOR_BITS = 1152, PRODUCT_BITS = FACTOR_BITS + 64 };
 
-/* A real number as element i of a type: of 16 bits, `value` is its double and `side` the sign of what
- * that leaves. */
+/* Stores a real number as element i of a type. For 16 bits, `value` is the number rounded to double and `side` the sign
+ * of the rest. */
 static void store_rounded(ln_type type, void *values, size_t i, double value, int side)
 {
     if (!isfinite(value)) {
@@ -36,15 +34,15 @@ static void store_rounded(ln_type type, void *values, size_t i, double value, in
     }
 }
 
-/* 1 + w rounded to the type of w, of p bits: first to double, which changes nothing for the shorter
- * types. Midpoints are 1 + k 2^-p or further apart, and a w of 2^-p or more is a multiple of 2^(1-2p), at
- * least 2^-47: it lies on a midpoint or further from it than double rounds. */
+/* Stores 1 + w rounded to the type of w, of p bits: first to double, which changes nothing for the shorter
+ * types. Midpoints are 1 + k 2^-p or farther apart, and a w of 2^-p or more is a multiple of 2^(1-2p), at
+ * least 2^-47: its distance from a midpoint is 0 or more than the rounding error of double. */
 static void store_offset(ln_type type, void *values, size_t i, double w)
 {
     store_rounded(type, values, i, 1.0 + w, 0);
 }
 
-/* The sum that is normalised or squared, before it is rounded to 16 bits, as floats. The sum of two
+/* Computes the sum that is normalised or squared, before it is rounded to 16 bits, as floats. The sum of two
  * doubles is rounded twice, which changes nothing (reference.c). */
 static bool take_unrounded(const row_task *task, row_room *room, const void *x,
                            const void *residual)
@@ -81,7 +79,7 @@ static bool take_weight(const ln_convention *convention, row_task *task, row_roo
     return true;
 }
 
-/* The root of the row taken, rounded to the storage type. False: memory. */
+/* Computes the row's root, rounded to the storage type. Returns false if memory runs out. */
 static bool round_root(const exact_row *row, ln_type storage, double *rounded)
 {
     root_sum sum;
@@ -116,7 +114,7 @@ static bool round_root(const exact_row *row, ln_type storage, double *rounded)
     return true;
 }
 
-/* The product of xhat, rounded, with the weight, where a double may not hold it. */
+/* Computes the product of the rounded xhat and the weight if it may not be a double. */
 static void multiply_out(double xhat, double weight, bool plus_one, size_t i, const row_task *task,
                          ln_reference_result *result)
 {
@@ -151,7 +149,7 @@ static void multiply_out(double xhat, double weight, bool plus_one, size_t i, co
     mpfr_clears(factor, product, (mpfr_ptr)0);
 }
 
-/* weight * result->rounded, which is xhat rounded to the storage type. */
+/* Computes weight * result->rounded, which is xhat rounded to the storage type. */
 static void apply_weight(const row_task *task, ln_reference_result *result)
 {
     bool plus_one = task->affine == LN_AFFINE_GAMMA1;
@@ -168,7 +166,7 @@ static void apply_weight(const row_task *task, ln_reference_result *result)
     }
 }
 
-/* xhat is x / root by IEEE 754: where the root is rounded to 0 or to infinity, or x is infinite. */
+/* Computes xhat as x / root by IEEE 754, for a root that is rounded to 0 or to infinity, or an infinite x. */
 static void fill_quotients(const row_task *task, double root, ln_reference_result *result)
 {
     bool wide = task->storage == LN_F64;
@@ -188,7 +186,7 @@ static void fill_quotients(const row_task *task, double root, ln_reference_resul
     }
 }
 
-/* A row with an element that is not finite. */
+/* Computes a row with an element that is not finite. */
 static void fill_not_finite(row_certifier *certifier, const row_task *task, const void *squared,
                             ln_reference_result *result)
 {
@@ -203,8 +201,8 @@ static void fill_not_finite(row_certifier *certifier, const row_task *task, cons
     }
 }
 
-/* Where the root is rounded, the rest of the row is divided by that. False: memory; *root is not 0
- * where the row is done by IEEE 754. */
+/* Rounds the root if the convention says so, for the divisions. Returns false if memory runs out. *degenerate is not 0
+ * if the row is computed by IEEE 754. */
 static bool take_root(row_certifier *certifier, const row_task *task, double *degenerate)
 {
     double root;
@@ -272,7 +270,7 @@ bool ln_rms_reference_row(ln_reference *reference, const ln_convention *conventi
     certifier->counts.elements += hidden;
     bool finite = wide ? exact_row_take_f64(&certifier->row, &about, hidden, squared)
                        : exact_row_take(&certifier->row, &about, hidden, squared);
-    for (size_t i = 0; apart && i < hidden; i++) { /* a sum may be infinite once it is rounded */
+    for (size_t i = 0; apart && i < hidden; i++) { /* a rounded sum may be infinite */
         finite &= isfinite(((const float *)task.x)[i]) != 0;
     }
     if (!take_weight(convention, &task, &reference->second, weight)) {

@@ -10,11 +10,10 @@
 #include "certify/reference.h"
 #include "layernorm.h"
 
-/* One row under rmsnorm.h, each of its roundings correctly rounded to nearest even. The result is as
- * reference.h has it, with mean 0, var the mean square, rstd 1 / root and kappa 1; exact and rest are
- * of y before its own, last rounding. weight may be NULL where the convention has none. Returns false
- * when memory runs out, hidden is 0, or x or a weight that the convention has is NULL; then nothing in
- * result is meant. */
+/* Computes the answers of one row under rmsnorm.h, with each of its roundings correctly rounded to nearest even. The
+ * result is that of reference.h, with mean 0, var the mean square, rstd 1 / root and kappa 1; exact and rest are
+ * those of y before its last rounding. weight may be NULL if the convention has none. Returns false
+ * if memory runs out, hidden is 0, or x or a weight that the convention has is NULL; result is then undefined. */
 bool ln_rms_reference_row(ln_reference *reference, const ln_convention *convention, ln_type storage,
                           ln_type param, size_t hidden, const void *x, const void *residual,
                           const void *weight, ln_reference_result *result);

@@ -1,16 +1,13 @@
 /* The rounding test.
  *
- * Rounding is monotone, so if both ends of an interval round to the same number, all of it does.
- * Ends are compared bit for bit: -0 and +0 differ, so that an interval around 0 never decides.
+ * Rounding is monotone, so if both ends of an interval round to the same number, all of it does. Ends are compared bit
+ * for bit: -0 and +0 differ, so that an interval around 0 never decides.
  *
- * The float follows from the double where that is not a midpoint of floats: midpoints m are
- * doubles, so y < m rounds to a double <= m; one that is not m lies on the same side of m as y.
- * Otherwise the ends are rounded to float themselves.
+ * The float follows from the double where that is not a midpoint of floats: midpoints m are doubles, so y < m rounds to
+ * a double <= m; one that is not m lies on the same side of m as y. Otherwise the ends are rounded to float themselves.
  *
- * With a rest: once both ends round to the same double r, the ends less r, rounded outwards, hold
- * y - r; over ulp(r) they are tested as the ends were. What they hang on is r + ulp(r) (low + high)
- * / 2.
- */
+ * With a rest: once both ends round to the same double r, the ends minus r, rounded outwards, enclose y - r; divided by
+ * ulp(r) they are tested like the ends. Their critical number is r + ulp(r) (low + high) / 2. */
 #include "certify/rounding.h"
 
 #include "exact/scale.h"
@@ -39,7 +36,7 @@ bool rounding_is_clear(double value)
     return size < 0x1p127 && ((bits & 0x0fffffffu) != 0 || (size >= 0x1p-126 && !normal_midpoint));
 }
 
-/* The largest float's neighbour, for the sake of midpoints, is 2^128. */
+/* Returns the next float. That of the largest float is 2^128, so that there is a midpoint between them. */
 static double neighbour(float value)
 {
     return isinf(value) ? copysign(0x1p128, (double)value) : (double)value;
@@ -50,8 +47,8 @@ int exponent_of_ulp(double value)
     return ilogb(ulp_in(format_of(LN_F64), value));
 }
 
-/* Whether both ends round to one double, which is then *rounded. Else critical->number is that on
- * which it hangs. */
+/* Returns whether both ends round to one double, *rounded. If not, sets the critical number at which the
+ * rounding changes. */
 static bool decides_double(mpfr_srcptr low, mpfr_srcptr high, double *rounded,
                            critical_number *critical)
 {
@@ -136,7 +133,7 @@ static void set_bound(mpfr_t value, double bound)
     }
 }
 
-/* (low + high) / 2 in middle: exact, as they are neighbours. */
+/* Sets middle to (low + high) / 2, exactly, since they are neighbours. */
 static void set_middle(mpfr_t middle, const critical_number *critical)
 {
     mpfr_t other;
@@ -158,8 +155,8 @@ rounded_pair rounding_of_critical(const critical_number *critical)
     return rounded;
 }
 
-/* The number is the middle: a tie of doubles, or 0. Of a rest, base is its rounding, and the middle
- * what is left in ulp: a tie of doubles, or 0, in its turn. */
+/* The number is the middle, a tie of doubles or 0. For a rest, base is the rounded number, and the middle is the rest
+ * in ulp, which is itself a tie of doubles or 0. */
 rounded_rest rounding_rest_of_critical(const critical_number *critical)
 {
     mpfr_t middle;
@@ -180,9 +177,9 @@ rounded_rest rounding_rest_of_critical(const critical_number *critical)
     return rounded;
 }
 
-/* The quotient is cut to 64 bits; where something was cut off, a 1 is appended in its place.
- * Floats, doubles and their midpoints have at most 54 bits, so that none lies strictly between two
- * neighbouring 64-bit numbers, and what was appended rounds as the quotient does. */
+/* The quotient is truncated to 64 bits, and a 1 is appended if the rest is not 0.
+ * Floats, doubles and their midpoints have at most 54 bits, so that none is strictly between two
+ * neighbouring 64-bit numbers, and the result rounds as the quotient does. */
 rounded_pair rounding_of_quotient(mpz_srcptr numerator, mpz_srcptr denominator, long exponent)
 {
     if (mpz_sgn(numerator) == 0) {

@@ -1,10 +1,10 @@
-/* A row on its way through the reference: what its operations share. */
+/* The functions for a row that both operations of the reference use. */
 #ifndef LN_ROW_TASK_H
 #define LN_ROW_TASK_H
 
 #include "certify/certify.h"
 
-/* Memory that grows as it is needed. */
+/* Memory that grows as needed. */
 typedef struct row_room {
     void *data;
     size_t capacity; /* bytes */
@@ -12,12 +12,11 @@ typedef struct row_room {
 
 struct ln_reference {
     row_certifier certifier;
-    row_room row; /* what is normalised, where that is not x itself: floats, or doubles for f64 */
-    row_room second; /* RMSNorm: what its root is of, or 1 + weight rounded */
+    row_room row; /* the normalised values if they are not x itself: floats, or doubles for f64 */
+    row_room second; /* RMSNorm: the values of the root, or 1 + weight rounded */
 };
 
-/* x is what is normalised, double for f64 and float for every other type; beta is NULL where there is
- * none. */
+/* x: the normalised values, double for f64 and float for every other type; beta: NULL if there is none. */
 typedef struct row_task {
     ln_affine affine;
     ln_type storage, param;
@@ -25,18 +24,18 @@ typedef struct row_task {
     const void *x, *gamma, *beta;
 } row_task;
 
-/* False when memory runs out. */
+/* Makes room for so many bytes. Returns false if memory runs out. */
 bool row_reserve(row_room *room, size_t bytes);
 
-/* Sets task->x: to x itself where nothing is to be done, else to a copy, x + residual rounded to the
- * storage type where there is a residual. False: memory. */
+/* Sets task->x to x itself if it has the right type and there is no residual, else to a copy of x, or of x + residual
+ * rounded to the storage type. Returns false if memory runs out. */
 bool row_take_x(ln_reference *reference, row_task *task, const void *x, const void *residual);
 
-/* What is stated of the row taken into certifier->row but what needs xhat; and the rest, NaN where
+/* Set the results of certifier->row that do not depend on xhat, and the others, which are NaN if
  * xhat is not defined. */
 void row_fill_facts(row_certifier *certifier, const row_task *task, ln_reference_result *result);
 void row_fill(row_certifier *certifier, const row_task *task, ln_reference_result *result);
-/* Of a row with an element that is not finite. */
+/* Sets the results of a row with an element that is not finite. */
 void row_fill_nan(row_certifier *certifier, const row_task *task, ln_reference_result *result);
 
 #endif

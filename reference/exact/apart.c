@@ -5,8 +5,8 @@
  *     d = sqrt(v + eps)   eps in the variance        d = sqrt(v) + eps   eps on the std
  *     d = sqrt(v)         otherwise                  q = eps on the quotient, else 0
  *
- * (q alone for the 0 of an odd row). Of two conventions the elements differ by +-(s / d - s / d') +
- * (q - q'), and since both signs stand in the row, the largest of these is
+ * (only q for the 0 of an odd row). The elements of two conventions differ by +-(s / d - s / d') +
+ * (q - q'), and since the row has both signs, the largest of these is
  *
  *     |s / d - s / d'| + |q - q'|.
  *
@@ -45,7 +45,7 @@ static double quotient_eps(const ln_convention *convention)
     return has_eps(convention, LN_EPS_QUOTIENT) ? convention->eps : 0;
 }
 
-/* One end of d; every step grows with what goes in. s^2 M is exact: 48 + 64 bits. */
+/* Computes one end of d; every step is monotone. s^2 M is exact: 48 + 64 bits. */
 static void set_denominator(mpfr_t end, const ln_convention *convention, size_t hidden, float scale,
                             mpfr_rnd_t way)
 {

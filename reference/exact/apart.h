@@ -1,13 +1,12 @@
-/* How far conventions lie apart, exactly.
+/* The exact differences between conventions on one row.
  *
  *     ln_convention conventions[2] = {torch, zscore};
  *     ln_apart apart[4];
  *     ln_reference_apart(conventions, 2, 768, 1.0f, apart);
- *     // apart[1].row_ulp: what an output is off that was asked for torch and got zscore
+ *     // apart[1].row_ulp: the error of an output for torch that was computed as zscore
  *
- * The row is +scale, -scale in turn (0 at the end where hidden is odd): its mean is 0, its biased
- * variance scale^2, or scale^2 (N - 1) / N where N is odd, all exactly.
- */
+ * The row alternates between +scale and -scale (with 0 at the end if hidden is odd): its mean is 0, its biased
+ * variance scale^2, or scale^2 (N - 1) / N if N is odd, all exactly. */
 #ifndef LN_APART_H
 #define LN_APART_H
 
@@ -20,10 +19,9 @@ typedef struct ln_apart {
     double row_ulp;  /* the same over ulp(max_i |asked_i|) of f32 (metrics.h) */
 } ln_apart;
 
-/* Fills matrix[a * count + b] with the distance of conventions[b] from conventions[a], both without
- * affine (gamma 1, beta 0). Every figure is within one ulp of double of the exact one; a distance
- * below 2^-4000 times the row is taken for 0. False where hidden is below 2, scale is not finite
- * and positive, or an eps is not finite and at least 0. */
+/* Fills matrix[a * count + b] with the distance of conventions[b] from conventions[a], both without affine (gamma 1,
+ * beta 0). Every figure is within one ulp of double of the exact one; a distance below 2^-4000 times the row counts as
+ * 0. Returns false if hidden is below 2, scale is not finite and positive, or an eps is not finite and at least 0. */
 bool ln_reference_apart(const ln_convention *conventions, size_t count, size_t hidden, float scale,
                         ln_apart *matrix);
 

@@ -49,7 +49,7 @@ static inline double_double two_product(double a, double b)
     return (double_double){product, deviation};
 }
 
-/* a b, cut to a double_double: the low products are rounded, lo lo is left out. */
+/* Returns a b as a double_double: the low products are rounded, and lo lo is omitted. */
 static inline double_double multiply(double_double a, double_double b)
 {
     double_double p = two_product(a.hi, b.hi);

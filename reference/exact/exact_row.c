@@ -75,7 +75,7 @@ static bool is_defined(const exact_row *row)
     return mpz_sgn(row->radicand) > 0;
 }
 
-/* All but the sums. */
+/* Sets everything but the sums. */
 static void take_convention(exact_row *row, const ln_convention *convention, size_t hidden)
 {
     row->hidden = hidden;
@@ -123,7 +123,7 @@ void exact_row_about_zero(exact_row *row, const ln_convention *convention)
     take_convention(row, convention, row->hidden);
 }
 
-/* sqrt(0) + root, as if that were an eps on the std. */
+/* Sets the denominator to sqrt(0) + root, as with an eps of `root` on the std. */
 void exact_row_divide_by(exact_row *row, double root)
 {
     mpz_set_ui(row->variance, 0);

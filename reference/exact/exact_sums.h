@@ -17,7 +17,7 @@
 #include <stddef.h>
 
 typedef struct exact_sums {
-    long unit;     /* 2^unit is what the sums are counted in; 2^(2 unit) for the squares */
+    long unit;     /* the sums are integers times 2^unit; squares: times 2^(2 unit) */
     mpz_t sum;     /* sum of x */
     mpz_t sum_abs; /* sum of |x| */
     mpz_t squares; /* sum of x^2 */
@@ -27,8 +27,7 @@ typedef struct exact_sums {
 void exact_sums_init(exact_sums *sums);
 void exact_sums_clear(exact_sums *sums);
 
-/* The sums of count values, replacing what was there. False, with nothing meant, where one of them
- * is not finite. */
+/* Computes the sums of count values. Returns false if one of them is not finite; the sums are then undefined. */
 bool exact_sums_take(exact_sums *sums, size_t count, const float *x);
 bool exact_sums_take_f64(exact_sums *sums, size_t count, const double *x);
 

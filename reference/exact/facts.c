@@ -1,7 +1,6 @@
-/* Facts are quotients of exact integers, rounded once: mean = sum(x) / N, mean_abs = sum|x| / N,
- * var = v / N^2 and max_dev = max|N x - sum(x)| / N, where the maximum is at the largest or the
- * smallest x. The last three are rounded away from 0 where they would be 0 and are not.
- * kappa = sqrt(N sum(x^2) / v) takes two more roundings at 128 bits. */
+/* Facts are quotients of exact integers, rounded once: mean = sum(x) / N, mean_abs = sum|x| / N, var = v / N^2 and
+ * max_dev = max|N x - sum(x)| / N, where the maximum is at the largest or the smallest x. The last three are rounded
+ * away from 0 if they are not 0 but would become 0. kappa = sqrt(N sum(x^2) / v) has two more roundings at 128 bits. */
 #include "exact/facts.h"
 
 #include <float.h>
@@ -38,7 +37,7 @@ static void set_deviation(mpz_t deviation, const exact_row *row, double x)
     mpz_set_d(deviation, ldexp(fraction, DOUBLE_BITS));
     if (shift >= 0) {
         mpz_mul_2exp(deviation, deviation, (mp_bitcnt_t)shift);
-    } else { /* what is cut off are zeros */
+    } else { /* only zeros are cut off */
         mpz_tdiv_q_2exp(deviation, deviation, (mp_bitcnt_t)-shift);
     }
     mpz_mul_ui(deviation, deviation, row->hidden);

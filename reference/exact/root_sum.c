@@ -1,17 +1,15 @@
-/* How a sum of roots is rounded.
+/* Rounds a sum of roots.
  *
- * It is enclosed with MPFR, every operation rounded outwards: each end is monotone in what it is
- * made from, so that no error needs to be estimated. Where the ends round alike, that is it
- * (rounding.c); where they do not, the precision is doubled (Ziv 1991), unless the sum is the
- * number t at which the rounding changes.
+ * The sum is enclosed with MPFR, with every operation rounded outwards: each end is monotone in its operands, so that
+ * no error needs to be estimated. If both ends have the same rounding, it is that of the sum (rounding.c); if not, the
+ * precision is doubled (Ziv 1991), unless the sum is the number t at which the rounding changes.
  *
- * Whether it is, is decided exactly. Roots of rational numbers no two of which have a quotient that
- * is a rational square are linearly independent over the rationals (Besicovitch, "On the linear
- * independence of fractional powers of integers", J. London Math. Soc. 15, 1940). So roots are
- * gathered by such classes, q sqrt(r) = q sqrt(r / s) sqrt(s) with a rational sqrt(r / s), and the
- * sum is t where all classes vanish, that of 1 less t among them. Without it the doubling would not
- * end at a tie or a zero; with it, it does, as any other sum has a positive distance from t.
- */
+ * Whether the sum is t is decided exactly. Roots of rational numbers no two of which have a quotient that is a rational
+ * square are linearly independent over the rationals (Besicovitch, "On the linear independence of fractional powers of
+ * integers", J. London Math. Soc. 15, 1940). So roots are collected in such classes, q sqrt(r) = q sqrt(r / s) sqrt(s)
+ * with a rational sqrt(r / s), and the sum is t if all classes are 0, including the class of 1 minus t. Without this
+ * the doubling would not end at a tie or a zero; with it, it does, since any other sum has a positive distance from
+ * t. */
 #include "exact/root_sum.h"
 
 #include <math.h>
@@ -71,7 +69,7 @@ static void add_root(mpfr_t end, mpq_srcptr q, mpq_srcptr r, mpfr_rnd_t directio
 {
     mpfr_t root, factor;
     mpfr_inits2(mpfr_get_prec(end), root, factor, (mpfr_ptr)0);
-    /* The product's size rounds away from 0 where its sign points in the direction. */
+    /* The product's size is rounded away from 0 if its sign is that of the direction. */
     bool outwards = (mpq_sgn(q) > 0) == (direction == MPFR_RNDU);
     mpfr_rnd_t of_size = outwards ? MPFR_RNDA : MPFR_RNDZ;
     mpfr_set_q(root, r, of_size);
@@ -92,7 +90,7 @@ static void enclose(const root_sum *sum, mpfr_t low, mpfr_t high)
     }
 }
 
-/* Sets root to sqrt(q); false where that is not rational. */
+/* Sets root to sqrt(q). Returns false if that is not rational. */
 static bool rational_root(mpq_t root, mpq_srcptr q)
 {
     if (!mpz_perfect_square_p(mpq_numref(q)) || !mpz_perfect_square_p(mpq_denref(q))) {
@@ -103,8 +101,8 @@ static bool rational_root(mpq_t root, mpq_srcptr q)
     return true;
 }
 
-/* total = the class of unit: the sum of q sqrt(r / unit) over the roots from `begin` on for which
- * that is rational; those are ticked off. */
+/* Sets total to the class of unit: the sum of q sqrt(r / unit) over the roots from `begin` on for which
+ * that is rational. Marks these roots as done. */
 static void gather_class(const root_sum *sum, mpq_srcptr unit, size_t begin, mpq_t total)
 {
     mpq_t quotient, root;
@@ -120,7 +118,7 @@ static void gather_class(const root_sum *sum, mpq_srcptr unit, size_t begin, mpq
     mpq_clears(quotient, root, NULL);
 }
 
-/* Whether the sum is t, exactly. */
+/* Returns whether the sum is exactly t. */
 static bool equals(const root_sum *sum, mpq_srcptr t)
 {
     mpq_t total, one;

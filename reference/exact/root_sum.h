@@ -18,19 +18,19 @@ typedef struct root_sum {
     size_t count, capacity;
 } root_sum;
 
-/* Room for so many roots; false when memory runs out, then there is nothing to clear. */
+/* Makes room for so many roots. Returns false, with nothing to clear, if memory runs out. */
 bool root_sum_init(root_sum *sum, size_t capacity);
 void root_sum_clear(root_sum *sum);
 
 void root_sum_reset(root_sum *sum); /* 0 */
 
-/* sum += p + q sqrt(r), r >= 0; at most `capacity` times. */
+/* Adds p + q sqrt(r), r >= 0, to the sum, at most `capacity` times. */
 void root_sum_add(root_sum *sum, mpq_srcptr p, mpq_srcptr q, mpq_srcptr r);
 
-/* Correctly rounded; an exact zero is +0. */
+/* Returns the correctly rounded sum; an exact zero is +0. */
 rounded_pair root_sum_round(const root_sum *sum);
 
-/* The sign of sum - t, exactly; t is finite. */
+/* Returns the exact sign of sum - t; t is finite. */
 int root_sum_side(const root_sum *sum, double t);
 
 #endif

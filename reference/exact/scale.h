@@ -1,5 +1,4 @@
-/* What the metrics and the bounds share: elements of any type as doubles, classes, ulps, and the
- * size of what was added up. */
+/* Functions for metrics and bounds: elements of any type as doubles, classes, ulps, and the scale of an element. */
 #ifndef LN_SCALE_H
 #define LN_SCALE_H
 
@@ -10,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Both NaN, both finite, or the same infinity. */
+/* Returns whether two numbers are both NaN, both finite, or the same infinity. */
 static inline bool same_class(double a, double b)
 {
     if (isfinite(a) || isfinite(b)) {
@@ -19,7 +18,7 @@ static inline bool same_class(double a, double b)
     return isnan(a) || isnan(b) ? isnan(a) && isnan(b) : signbit(a) == signbit(b);
 }
 
-/* storage_load, without a call for the types that are most judged. */
+/* Like storage_load(), but inline for the most frequent types. */
 static inline double load(ln_type type, const void *values, size_t i)
 {
     return type == LN_F32   ? (double)((const float *)values)[i]
@@ -50,7 +49,7 @@ static inline double power_of_two(int exponent)
     return power;
 }
 
-/* ulp(v); of an infinite v its size. */
+/* Returns ulp(v); infinite for an infinite v. */
 static inline double ulp_in(type_format format, double v)
 {
     enum { BIAS = 1023, FRACTION = 52, NOT_FINITE = 2047 };
@@ -64,7 +63,7 @@ static inline double ulp_in(type_format format, double v)
     return power_of_two(exponent - format.precision + 1);
 }
 
-/* A number as a type holds it. */
+/* Rounds a number to a type. */
 static inline double stored_in(ln_type type, double value)
 {
     double room;
@@ -72,7 +71,7 @@ static inline double stored_in(ln_type type, double value)
     return storage_load(type, &room, 0);
 }
 
-/* gamma_i as it multiplies: 1 + g under gamma1, rounded once to double; 1 where there is none. */
+/* Returns the factor of xhat_i: gamma_i, 1 + g under gamma1, rounded once to double, or 1 without a gamma. */
 static inline double gamma_at(const metrics_row *row, size_t i)
 {
     if (!ln_has_gamma(row->affine)) {
@@ -95,15 +94,15 @@ static inline bool has_beta(const metrics_row *row)
     return ln_has_beta(row->affine) && row->beta != NULL;
 }
 
-/* beta_i; 0 where there is none. */
+/* Returns beta_i; 0 if there is none. */
 static inline double beta_at(const metrics_row *row, size_t i)
 {
     return has_beta(row) ? load(row->param, row->beta, row->affine == LN_AFFINE_SCALAR ? 0 : i)
                          : 0.0;
 }
 
-/* What a number has beyond its rounding to double, from its rest in ulp (ln_reference_result). It
- * may be less than any double, as may be what is made from it: a long double has the range. */
+/* Returns the rest of a number after its rounding to double, from its rest in ulp (ln_reference_result). It and results
+ * computed from it may be below the smallest double, so they are long doubles. */
 static inline long double left_of(double rounded, double rest)
 {
     return (long double)rest * ulp_in(format_of(LN_F64), rounded);
@@ -119,9 +118,9 @@ static inline long double max_xhat_of(const metrics_row *row)
     return row->answer->max_xhat + left_of(row->answer->max_xhat, row->answer->max_xhat_rest);
 }
 
-/* Of an element whose exact value is 0 whatever the row holds: |gamma_i| max_j |xhat_j|, gamma_i = 0
- * standing for 1; and where each xhat is 0, max_j |x_j| rstd in its place. x - mean cannot be had
- * better than to u max|x| from a rounded mean (Chan, Golub, LeVeque 1983), times rstd. */
+/* Returns the scale of an element that is 0 for every row: |gamma_i| max_j |xhat_j|, with 1 for a gamma_i of 0,
+ * or, if all xhat are 0, with max_j |x_j| rstd instead of max_j |xhat_j|: the error of x - mean with a rounded mean is
+ * u max|x| (Chan, Golub, LeVeque 1983), times rstd. */
 static inline double scale_of_zero(const metrics_row *row, double gamma)
 {
     const ln_row_facts *facts = &row->answer->facts;
@@ -130,8 +129,8 @@ static inline double scale_of_zero(const metrics_row *row, double gamma)
     return isfinite(xhat) ? (double)(xhat * (gamma > 0 ? gamma : 1)) : 0;
 }
 
-/* |gamma_i| max_j |xhat_j| + |beta_i|, within a few parts in 2^53, or where that is 0 the above; what
- * lies beyond double is its largest number. */
+/* Returns the scale |gamma_i| max_j |xhat_j| + |beta_i|, with a relative error of a few 2^-53, or scale_of_zero() if
+ * that is 0; at most the largest double. */
 static inline double element_scale(const metrics_row *row, size_t i)
 {
     double beta = fabs(beta_at(row, i)), gamma = gamma_size(row, i), xhat = row->answer->max_xhat;
@@ -140,21 +139,21 @@ static inline double element_scale(const metrics_row *row, size_t i)
     return isinf(scale) ? DBL_MAX : scale;
 }
 
-/* computed - exact, rounded once or twice: of f64 the exact value is known to twice its bits. */
+/* Returns computed - exact, rounded once or twice: for f64 the exact value is known to 106 bits. */
 static inline long double error_of(const metrics_row *row, size_t i, double computed)
 {
     double exact = row->answer->exact[i];
     return ((long double)computed - exact) - left_of(exact, rest_of(row, i));
 }
 
-/* That in units of a power of two. */
+/* Returns the error in units of a power of two. */
 static inline double error_in(const metrics_row *row, size_t i, double computed, double unit)
 {
     double exact = row->answer->exact[i], ulp = ulp_in(format_of(LN_F64), exact);
     return (computed - exact) / unit - rest_of(row, i) * (ulp / unit);
 }
 
-/* In ulp of the element's scale. */
+/* Returns the error in row ULP: in ulp of the element's scale. */
 static inline double row_ulp_of(const metrics_row *row, size_t i, double computed)
 {
     return error_in(row, i, computed, ulp_in(format_of(row->storage), element_scale(row, i)));

@@ -1,22 +1,18 @@
 /* Error metrics of computed rows against the certified reference.
  *
- * How exact the figures are. err = computed - exact is the difference of a number of the type and
- * of a real number. Of f32 and shorter the reference rounded that to 53 bits: the rounding is at
- * most 2^-53 |exact| <= 2^-29 ulp(exact), and the subtraction adds at most 2^-53 |err| (nothing
- * where the two lie within a factor of 2 of each other: Sterbenz). Of f64 it gives exact + rest, to
- * 106 bits or more: (computed - exact) - rest is rounded twice, relative to itself where computed
- * and exact lie within a factor of 2, else by at most 2^-52 |err|. So an error in ulp is off by
- * less than 2^-29 ulp (f64: 2^-53) and one part in 2^51; dividing by an ulp, a power of two, is
- * exact. Sums over n elements add a relative error of at most n 2^-53 of the sum of the absolute
- * values.
+ * The accuracy of the metrics. err = computed - exact is the difference of a number of the type and a real number. For
+ * f32 and shorter types the reference rounded the latter to 53 bits: the rounding is at most 2^-53 |exact| <= 2^-29
+ * ulp(exact), and the subtraction adds at most 2^-53 |err| (nothing if the two are within a factor of 2 of each other:
+ * Sterbenz). For f64 it gives exact + rest, to 106 bits or more: (computed - exact) - rest is rounded twice, relative
+ * to itself if computed and exact are within a factor of 2, else by at most 2^-52 |err|. So an error in ulp is
+ * inaccurate by less than 2^-29 ulp (f64: 2^-53) and one part in 2^51; dividing by an ulp, a power of two, is exact.
+ * Sums over n elements add a relative error of at most n 2^-53 of the sum of the absolute values.
  *
- * ulp(exact) is that of the real number, also where this was rounded up to a power of two, for f64
- * (the sign of the rest tells). Of the other types a real number within 2^-53 of itself below a
- * power of two counts as that.
+ * ulp(exact) is that of the real number, for f64 also if this was rounded up to a power of two (the sign of the rest
+ * shows it). For the other types a real number within a relative 2^-53 below a power of two counts as that power.
  *
- * The class of the exact result is that of the correctly rounded one: a result beyond the range of
- * the type is an infinity, and anything else in its place is a mismatch.
- */
+ * The class of the exact result is that of the correctly rounded one: a result outside the range of the type is an
+ * infinity, and any other class is a mismatch. */
 #include "metrics/metrics.h"
 
 #include "metrics/samples.h"
@@ -24,8 +20,8 @@
 
 #include <stdlib.h>
 
-/* The largest of some sizes and the sum of their squares. A size that a double holds with its square
- * is added in double, one beyond, and what subnormals leave, in long double, which has the range. */
+/* The largest of some sizes and the sum of their squares. Sizes whose squares are normal doubles are added in double,
+ * the others in long double, which has the range. */
 typedef struct size_sums {
     double most, squares;
     long double most_beyond, squares_beyond;
@@ -43,7 +39,7 @@ struct metrics_gather {
     double worst_computed, worst_exact;
 };
 
-/* How far a value lies from the exact one: 0 for the size of that. */
+/* Adds the error of a value; with 0 as the value, the size of the exact one. */
 static void sums_add(size_sums *sums, const metrics_row *row, size_t i, double value)
 {
     double size = fabs(error_in(row, i, value, 1));
@@ -100,7 +96,7 @@ metrics_gather *metrics_gather_create(void)
 {
     metrics_gather *gather = calloc(1, sizeof *gather);
     if (gather != NULL) {
-        gather->row_ulp_max = -1; /* below any error, so that the first element counts */
+        gather->row_ulp_max = -1; /* less than any error, so that the first element counts */
         gather->mean_ulp_max = gather->rstd_ulp_max = gather->kappa_max = (double)NAN;
         gather->worst_computed = gather->worst_exact = (double)NAN;
     }
@@ -115,7 +111,7 @@ void metrics_gather_destroy(metrics_gather *gather)
     }
 }
 
-/* A pair of one element that is looked at, and what it is measured in. */
+/* The computed and the exact value of an element, and the units of its error. */
 typedef struct value_pair {
     size_t row, column;
     double computed, exact, rest;
@@ -129,8 +125,7 @@ static void set_worst(metrics_gather *gather, const value_pair *pair)
     gather->worst_exact = pair->exact;
 }
 
-/* ulp(exact + rest): a power of two with a rest towards 0 stands for a number of the binade below.
- */
+/* Returns ulp(exact + rest): a power of two with a rest towards 0 is a number of the binade below. */
 static double ulp_of_exact(type_format format, double exact, double rest)
 {
     double ulp = ulp_in(format, exact);
@@ -157,12 +152,12 @@ static void add_ulp(metrics_gather *gather, const metrics_row *row, const value_
     gather->ulp_signed += signed_ulp;
 }
 
-/* A row's sums, which are joined to the gather's at its end. */
+/* A row's sums, which are added to those of the gather at the end of the row. */
 typedef struct row_sums {
     size_sums err, exact;
 } row_sums;
 
-/* One pair of finite values. */
+/* Adds one pair of finite values. */
 static void add_finite(metrics_gather *gather, const metrics_row *row, const value_pair *pair,
                        row_sums *sums, metrics_of_row *of_row)
 {
@@ -202,9 +197,8 @@ static void add_element(metrics_gather *gather, const metrics_row *row, const va
     add_finite(gather, row, pair, sums, of_row);
 }
 
-/* The larger of the maximum so far (NaN: none) and the error of a mean or rstd. What the kernel
- * gives where there is no exact value, or where that is 0, is not looked at; a wrong class counts
- * as an infinite error. */
+/* Returns the larger of the maximum so far (NaN: none) and the error of a mean or rstd. Values without an exact value,
+ * or with one of 0, are ignored; a wrong class counts as an infinite error. */
 static double larger_ulp(double so_far, ln_type type, const double *computed, double rounded,
                          double exact, double rest)
 {
@@ -235,7 +229,7 @@ static void add_statistics(metrics_gather *gather, const metrics_row *row, const
         larger_ulp(gather->rstd_ulp_max, type, rstd, rstd_rounded, facts->rstd, answer->rstd_rest);
 }
 
-/* NaN without a denominator. */
+/* Returns a ratio; NaN if the denominator is 0. */
 static double ratio(long double numerator, long double denominator)
 {
     return denominator == 0 && numerator == 0 ? (double)NAN : (double)(numerator / denominator);

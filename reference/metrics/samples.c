@@ -40,7 +40,7 @@ void samples_release(sample_list *samples)
     *samples = (struct sample_list){0};
 }
 
-/* The value of rank k (from 0) once values are sorted: it is one of left..right. */
+/* Returns the value of rank k (from 0) of the sorted values, which is one of left..right. */
 static double select_rank(double *values, size_t left, size_t right, size_t k)
 {
     while (left < right) {

@@ -1,12 +1,10 @@
-/* Rounding to a type of p bits and least exponent emin: v = w 2^q with q = max(e, emin) - p + 1 for
- * 2^e <= |v| < 2^(e+1), so that the type's numbers are the whole w. w is the 53-bit significand of
- * the double with a point put before its last `broken` bits. The bits of a 16-bit number are
- * (max(e, emin) - emin) 2^(p-1) + w for its w, and a w rounded up to 2^p gives those of the next
- * binade, or of infinity, by itself.
+/* Rounding to a type of p bits and least exponent emin: v = w 2^q with q = max(e, emin) - p + 1 for 2^e <= |v| <
+ * 2^(e+1), so that the type's numbers are the whole w. w is the 53-bit significand of the double with a binary point
+ * before its last `broken` bits. The bits of a 16-bit number are (max(e, emin) - emin) 2^(p-1) + w for its w, and a w
+ * rounded up to 2^p gives those of the next binade, or of infinity, by itself.
  *
- * Rounding twice does no harm: midpoints of the type are doubles, so a real number on one side of a
- * midpoint has its nearest double on the same side or at the midpoint, which is what side is for.
- */
+ * Rounding twice is harmless: midpoints of the type are doubles, so a real number on one side of a midpoint has its
+ * nearest double on the same side or at the midpoint, for which `side` is needed. */
 #include "metrics/storage.h"
 
 #include <math.h>
@@ -66,10 +64,10 @@ double storage_load(ln_type type, const void *values, size_t i)
     return decode(&format, ((const uint16_t *)values)[i]);
 }
 
-/* w of the head comment. */
+/* w of the comment above. */
 typedef struct scaled {
     int exponent;               /* max(e, emin) */
-    uint64_t whole, rest, half; /* the broken part, and what it is where it is 1/2 */
+    uint64_t whole, rest, half; /* the integer part, the fraction, and a fraction of 1/2 */
 } scaled;
 
 static inline scaled scale(const type_format *format, double value)

@@ -1,13 +1,13 @@
 #!/bin/sh
-# Every mutant of mutants.txt must make its test fail: every fourth one, and all with LNBENCH_FULL.
+# Every mutant of mutants.txt must make its test fail. Tests every fourth one, or all with LNBENCH_FULL.
 #
 #   sources   the directories of the judge's sources and headers
 #   objects   the tests' own object files, each in a directory NAME.dir
-#   libraries what they are linked with; a mutant's objects come first and stand for the library's
+#   libraries the libraries for linking; a mutant's objects come first and replace those of the library
 #   compile, link  the compiler with its options
 #
-# A mutant whose line is not there any more, or does not compile, is an error of the list. What was
-# not changed is built in the same way first and must pass: a test that fails anyhow kills nothing.
+# A mutant whose line no longer exists, or that does not compile, is an error of the list. The unchanged
+# sources are built in the same way first, and the tests must pass with them.
 set -u
 list=$1
 : "${sources:?}" "${objects:?}" "${libraries:?}" "${compile:?}" "${link:?}" # CTest sets them
@@ -31,7 +31,7 @@ lay_out() {
     done
 }
 
-# The path of the source or header $1 there.
+# Prints the path of the source or header $1 there.
 find_source() {
     find "$work/judge" -name "$1"
 }
@@ -66,11 +66,11 @@ build() {
 run() (
     cd "$work" || exit 1
     shift
-    # A broken enclosure may keep the precision rising for ever.
+    # With a wrong enclosure the precision may rise forever.
     exec timeout 60 ./test "$@" >output 2>&1
 )
 
-# The test $1 with its arguments passes where nothing was changed.
+# Checks that the test $1 with its arguments passes with unchanged sources.
 passes_unchanged() {
     case $seen in *" $* "*) return 0 ;; esac
     seen="$seen$* "

@@ -1,10 +1,10 @@
 #!/bin/sh
-# A short hunt for each kernel of an ISA: the row on which it is worst, all in one file.
+# Hunts shortly for each kernel of an ISA, and prints the row with its largest error.
 #
 #     reference/worst/every.sh avx2 >reference/worst/every_avx2.txt
 #
-# An ISA that this CPU has not runs under an emulator (docs/install.md).
-# The files here are older: rows of f32 and f64 counted up to kappa 100 only.
+# An ISA that this CPU does not have runs under an emulator (docs/install.md).
+# The files here are older: for f32 and f64 they only have rows with kappa up to 100.
 set -eu
 isa=$1
 lnbench=${2:-./lnbench}

@@ -1,6 +1,6 @@
-# The build without the peers: left out, or not found, they are named and nothing of them is built;
-# asked for and not found, that is an error, but for those that only a user can add. Those are found
-# where the user says.
+# Tests configuring without peers. Peers that are switched off or not found are named, and nothing of them is built.
+# With ON a missing peer is an error, except for those that only a user can provide, which are found in the user's
+# folder.
 #     cmake -DSOURCE=DIR -DBINARY=DIR -DC_COMPILER=... -DCXX_COMPILER=... -P configure_test.cmake
 function(configure result)
     file(REMOVE ${BINARY}/CMakeCache.txt)
@@ -50,7 +50,7 @@ says("LNBENCH_PEERS=ON: oneDNN 2 or 3 was not found \\(Debian:[ \n]+libdnnl-dev\
 configure(fails -DLNBENCH_PEERS=perhaps)
 says("LNBENCH_PEERS=perhaps: AUTO, ON or OFF was expected")
 
-# Two folders with what CMake looks for, and nothing in it: Debian's, with an old libxsmm, and a
+# Makes two folders with the files that CMake looks for, which are empty: Debian's, with an old libxsmm, and a
 # user's.
 set(debian ${BINARY}/debian)
 set(user ${BINARY}/user)

@@ -1,5 +1,5 @@
-/* Tests one peer: its description, the conventions that it takes, that its answers are right wherever the tensors lie, and
- * that set_threads() sets the number of its threads. Without a plugin it tests how versions are written.
+/* Tests one peer: its description, its supported conventions, its answers for all placements of the tensors, and that
+ * set_threads() sets the number of its threads. Without a plugin it tests the texts of versions.
  *     peer_test [PLUGIN.so] */
 #include "../peer.h"
 #include "tests.h"
@@ -20,7 +20,7 @@ static bool is_taken(const ln_convention *convention)
            convention->affine != LN_AFFINE_SCALAR && convention->affine != LN_AFFINE_GAMMA1;
 }
 
-/* oneDNN has 16 bits on x86-64 with AVX-512 alone (its documentation, "Data Types"); 3.x some of them
+/* oneDNN has 16-bit types on x86-64 only with AVX-512 (its documentation, "Data Types"); 3.x has some of them
  * on newer CPUs with AVX2. */
 static bool cpu_may_lack(const ln_kernel *kernel)
 {
@@ -33,7 +33,7 @@ static bool cpu_may_lack(const ln_kernel *kernel)
 #endif
 }
 
-/* Whether the peer has this kernel on this CPU. */
+/* Returns whether the peer has this kernel on this CPU. */
 static bool is_here(const ln_kernel *kernel)
 {
     const ln_problem problem = problem_of(types_of(kernel), ROWS, 64,
@@ -51,7 +51,7 @@ static size_t count_here(void)
     return count;
 }
 
-/* ---- what it says ---- */
+/* ---- its description ---- */
 
 static void describes_itself(void **state)
 {
@@ -85,9 +85,9 @@ static void takes_what_the_library_can(void **state)
         }
 }
 
-/* ---- what it computes ---- */
+/* ---- its results ---- */
 
-/* Rows with room for gaps, and parameters; `values` are what `elements` hold. */
+/* Rows with room for gaps, and parameters; `values` are the numbers in `elements`. */
 typedef struct guarded_tensor {
     double values[ROWS * (MOST_HIDDEN + GAP)];
     _Alignas(64) char elements[(ROWS * (MOST_HIDDEN + GAP) + 1) * LARGEST_ELEMENT];
@@ -112,8 +112,7 @@ static void fill(guarded_tensor *tensor, ln_type type, size_t count, double mean
 
 typedef enum tensor_layout { DENSE, MISALIGNED, STRIDED, IN_PLACE, LAYOUTS } tensor_layout;
 
-/* Rows of variance near 1e-4, so that eps counts. False where the kernel does not take the layout.
- */
+/* Makes rows with a variance near 1e-4, so that eps matters. Returns false if the kernel does not accept the layout. */
 static bool set(peer_scene *scene, const ln_kernel *kernel, size_t hidden, ln_convention convention,
                 tensor_layout layout)
 {
@@ -153,10 +152,9 @@ static int run(const ln_kernel *kernel, const ln_problem *problem, const ln_tens
     return 0;
 }
 
-/* No summation of N terms, in whatever order and however it is updated on the way, is further off
- * than a few N roundings of what was added up (Higham, "Accuracy and Stability of Numerical
- * Algorithms", 2nd ed., 4.2): four here, since an update of Welford's has three. In 16 bits the
- * factors of x and gamma are rounded to the storage type as well. */
+/* The error of a sum of N terms, in any order and with any updates, is at most a few N roundings of the sum of their
+ * sizes (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., 4.2): four N here, since an update of
+ * Welford's has three roundings. In 16 bits the factors of x and gamma are rounded to the storage type as well. */
 static ln_bound class_bound(const peer_scene *scene, const oracle *answer)
 {
     format sums = element_format(scene->kernel->accumulator);
@@ -258,7 +256,7 @@ static size_t count_tasks(void)
 
 enum { MANY_ROWS = 256, HIDDEN = 256 };
 
-/* On so many threads, and how many there are then. */
+/* Runs the kernel on so many threads, and returns the number of threads of the process. */
 static size_t run_on(const ln_kernel *kernel, unsigned threads, char *y, const char *x)
 {
     const ln_problem problem = problem_of(types_of(kernel), MANY_ROWS, HIDDEN,
@@ -269,8 +267,8 @@ static size_t run_on(const ln_kernel *kernel, unsigned threads, char *y, const c
     return count_tasks();
 }
 
-/* By what threads the process has: OpenMP makes them when they are first needed and keeps them.
- * PyTorch has a second pool of the same size, for what is no loop of its own. */
+/* Returns whether `more` new threads are right: OpenMP creates threads when they are first needed and keeps them.
+ * PyTorch has a second pool of the same size for work other than its loops. */
 static bool are_threads(size_t more, unsigned threads)
 {
     return more == threads - 1 || more == 2 * (threads - 1);
@@ -313,7 +311,7 @@ static const char *version_of(int major, int minor)
 static void dates_versions(void **state)
 {
     (void)state;
-    assert_string_equal(version_of(2, 0), "A 2.0.7"); /* older than all that is known */
+    assert_string_equal(version_of(2, 0), "A 2.0.7"); /* older than all known versions */
     assert_string_equal(version_of(2, 1), "A 2.1.7 (2021)");
     assert_string_equal(version_of(2, 5), "A 2.5.7 (2021)");
     assert_string_equal(version_of(3, 0), "A 3.0.7 (2022)");

@@ -1,6 +1,5 @@
-/* The few words of cmocka that these tests use, for builds where the real one is not there: a
- * cross-compiled library is tested under an emulator on systems that have no cmocka for it. A
- * failed check ends the program. */
+/* The functions of cmocka that these tests use, for builds without the real one: a cross-compiled library is tested
+ * under an emulator on systems that have no cmocka for it. A failed check ends the program. */
 #ifndef SUBSTITUTE_CMOCKA_H
 #define SUBSTITUTE_CMOCKA_H
 
