@@ -569,8 +569,7 @@ static void judge_unclaimed(wrong_row *row, const judged_kind *kind, row_finding
     }
 }
 
-/* A bound also decides on classes: near the largest number of the type it may allow both a finite and an infinite
- * result. */
+/* A bound also decides on classes: near the largest number it may allow both finite and infinite results. */
 void judge_row(row_judge *judge, const judge_block *block, const void *y, size_t row,
                const judged_kind *kind, row_findings *findings)
 {

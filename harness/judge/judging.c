@@ -190,8 +190,7 @@ void limits_of_row(const order_question *asked, const metrics_row *row, const do
     probable.chance = rare;
     limits->order = judging->any_order(&certain, facts);
     order_answer likely = judging->any_order(&probable, facts);
-    /* The error in row ULP that underflow of gamma, gamma rstd, the products and y may cause; the proofs of
-     * xhat do not include it. */
+    /* The error in row ULP from underflow of gamma, gamma rstd, the products and y, which the proofs of xhat omit. */
     double least = INFINITY;
     for (size_t i = 0; i < row->hidden; i++)
         if (element_scale(row, i) > 0)

@@ -361,8 +361,7 @@ static int by_value(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Includes the algorithms that lose more digits on some rows: sums of sorted values in one chain, and a pivot far from
- * the mean. */
+/* Includes algorithms that lose more digits on some rows: sums of sorted values, and a pivot far from the mean. */
 static textbook_errors layernorm_poorest(const metrics_row *row, const double *x,
                                          ln_type accumulator)
 {

@@ -37,12 +37,10 @@ typedef struct position_finding {
     double difference; /* between the mean (signed or absolute) errors, in row ULP */
 } position_finding;
 
-/* Adds a row. x: the row as doubles, with the residual added. Rows with fewer than 32 elements or without
- * a finite rstd are ignored. */
+/* Adds a row; x: with the residual, as doubles. Ignores rows with fewer than 32 elements or without a finite rstd. */
 void position_add(position_errors *errors, const metrics_row *row, const double *x, const void *y);
 
-/* Finds the largest difference that is significant and above 1 row ULP. Returns false if there is none or there are too
- * few rows. */
+/* Finds the largest significant difference above 1 row ULP. Returns false if there is none, or for too few rows. */
 bool position_differs(const position_errors *errors, position_finding *found);
 
 /* Returns whether 16-bit results are truncated instead of rounded, by the same test; false for other types. *outward:

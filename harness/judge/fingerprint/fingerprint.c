@@ -1162,8 +1162,7 @@ static void find_all(search *own, ln_type out)
 
 /* ---- the answer ---- */
 
-/* Returns whether every y is a number of the type. *telling: the number of those that are no powers of two (every type
- * holds these). */
+/* Returns whether every y is a number of the type. *telling: how many are no powers of two, which all types hold. */
 static bool holds_all(const double *y, size_t count, ln_type type, size_t *telling)
 {
     int exponent;
