@@ -500,7 +500,7 @@ accepted "no function" 5 fingerprint --x n.npy --y u.npy --json
 check "no function: the answer" is "$(value answer out)" none
 check "no function: each row tells" is "$(value rows_told out)" 16
 accepted "no function, in words" 5 fingerprint --x n.npy --y u.npy
-check "no function: one row is enough" has out '^Row 0 rules out every candidate'
+check "no function: one row is enough" has out '^Row 0 rules out all candidates'
 accepted "002 without its digits" 5 fingerprint --x x2.npy --y y2.npy
 check "002 without its digits: what may help" has out '^y looks rounded to 4 decimals: add --digits 4'
 
