@@ -7,8 +7,7 @@
  *     sign(y - t) = sign(gamma a_i - P N D)
  *     D^2 = T / (N^2 d) + eps            compare (gamma a_i)^2 d with P^2 (T + eps N^2 d)
  *     D = sqrt(T / (N^2 d)) + eps        compare (gamma a_i - P N eps)^2 d with P^2 T
- * wherever both sides have the same sign. rstd = 1 / D is the case gamma a_i = N, beta = 0.
- */
+ * if both sides have the same sign. rstd = 1 / D is the case gamma a_i = N, beta = 0. */
 #include "audit.h"
 #include "dyadic.h"
 
@@ -27,10 +26,10 @@ struct audit_state {
     dyadic lowest, highest, max_abs;          /* the smallest and largest a_i, the largest |x_i| */
     dyadic product, target, left, right, other; /* scratch */
     dyadic numerator, denominator;
-    bool add_eps; /* the element at hand has eps on the quotient */
+    bool add_eps; /* the current element has eps on the quotient */
     dyadic gamma, beta;
-    dyadic base; /* added to what is compared with; 0 but for rests and enclosures */
-    long unit;   /* that is in units of 2^this; 0 but for rests */
+    dyadic base; /* added to the number compared with; 0 except for rests and enclosures */
+    long unit;   /* the number compared with has units of 2^unit; 0 except for rests */
 };
 
 enum { DYADICS = 21 };
@@ -205,8 +204,8 @@ static int sign_against_middle(audit_state *a, sign_function sign, double low, d
     return result;
 }
 
-/* The rules for a claimed value between its neighbours in the type; infinities stand for the power
- * of two that follows. An infinite value has no neighbour beyond. */
+/* Returns whether a claimed value is right, given its neighbours in the type; an infinity is the next power
+ * of two after the largest number. An infinite value has only one neighbour. */
 static bool lies_between(audit_state *a, sign_function sign, double below, double value,
                          double above, bool even, bool infinite)
 {
@@ -248,8 +247,8 @@ static bool double_is_right(audit_state *a, sign_function sign, double value)
     return value_is_right(a, sign, LN_F64, value);
 }
 
-/* rest is (y - exact) / ulp(exact) rounded to double; 0 beside an infinity, and beside a 0 only
- * where y is 0. */
+/* Returns whether rest is (y - exact) / ulp(exact) rounded to double; 0 if exact is infinite, and if exact is 0 only
+ * if y is 0. */
 static bool rest_is_right(audit_state *a, double exact, double rest)
 {
     if (isinf(exact)) {
@@ -333,7 +332,7 @@ static bool rstd_is_right(audit_state *a, const ln_reference_result *result)
            float_is_right(a, sign_of_element, result->rstd_rounded);
 }
 
-/* No |xhat_i| above the next double of what is claimed, and one above the one before. */
+/* Returns whether no |xhat_i| is above the next double after max_xhat, and one is above the double before it. */
 static bool max_xhat_is_right(audit_state *a, double max_xhat)
 {
     if (!a->defined || isnan(max_xhat)) {
@@ -366,7 +365,7 @@ static bool kappa_is_right(audit_state *a, double kappa)
            sign_against_middle(a, sign_of_root, below, below) >= 0;
 }
 
-/* The numerator is not negative. What is not 0 is given as the smallest number at least. */
+/* Checks a fact whose numerator is not negative. If it is not 0, the fact is at least the smallest number. */
 static bool fact_is_right(audit_state *a, double fact)
 {
     if (fact == 0 || dyadic_sign(&a->numerator) == 0) {
@@ -417,7 +416,7 @@ bool audit_accepts_sum(audit_state *a, ln_type type, double x, double residual, 
     dyadic_set_double(&a->numerator, x);
     dyadic_set_double(&a->other, residual);
     dyadic_add(&a->numerator, &a->numerator, &a->other);
-    double sum_unsigned = sum == 0 ? 0.0 : sum; /* IEEE 754 gives sums of zeros either sign */
+    double sum_unsigned = sum == 0 ? 0.0 : sum; /* a sum of zeros may have either sign */
     return value_is_right(a, sign_of_quotient, type, sum_unsigned);
 }
 
@@ -482,7 +481,7 @@ static uint64_t sign_bit(ln_type type)
     return type == LN_F64 ? 1ull << 63 : type == LN_F32 ? 1ull << 31 : 1ull << 15;
 }
 
-/* The bits of the largest number of the type whose size is at most value's: by bisection. A NaN
+/* Returns, by bisection, the bits of the number of the type that is nearest to value but not larger in size. A NaN
  * gives a NaN. */
 static uint64_t bits_towards_zero(ln_type type, double value)
 {
@@ -518,7 +517,7 @@ void audit_store(ln_type type, void *values, size_t i, double value)
     store_bits(type, values, i, bits_towards_zero(type, value));
 }
 
-/* 2^128 for the infinity of f32 and bf16, and so on; f64 keeps its own (dyadic.h). */
+/* Replaces the infinity of f32 and bf16 by 2^128, and so on; f64 keeps its infinity (dyadic.h). */
 static double finite_stand_in(ln_type type, double value)
 {
     if (!isinf(value) || type == LN_F64) {
@@ -583,8 +582,8 @@ unsigned long long audit_random(unsigned long long *state)
     return z ^ (z >> 31);
 }
 
-/* Never two draws in one expression whose order C leaves open: a seed means the same rows with
- * every compiler. */
+/* Draws a number. No expression may have two draws whose order C does not define, so that a seed gives the same rows
+ * with every compiler. */
 static unsigned below(unsigned long long *state, unsigned count)
 {
     return (unsigned)(audit_random(state) % count);
@@ -596,7 +595,7 @@ static double uniform(unsigned long long *state)
     return (double)(audit_random(state) >> 12) * 0x1p-51 - 1.0;
 }
 
-/* The sum of twelve uniforms, of variance 1: near enough to normal. */
+/* Returns the sum of twelve uniform numbers, whose variance is 1, as an approximately normal number. */
 static double normal(unsigned long long *state)
 {
     double sum = 0;
@@ -606,13 +605,13 @@ static double normal(unsigned long long *state)
     return 0.5 * sum;
 }
 
-/* What a type can bear. */
+/* The limits of a type for drawn numbers. */
 typedef struct type_traits {
     int bits;           /* of its significand */
-    int octaves;        /* offsets up to 2^octaves: past kappa 2^bits where the range allows */
+    int octaves;        /* offsets are up to 2^octaves: above kappa 2^bits if the range allows */
     double huge;        /* 6 times this is finite */
     double least;       /* the smallest number */
-    unsigned denormals; /* so many multiples of it are subnormal, or 2^15 of them */
+    unsigned denormals; /* the number of its subnormal multiples, or 2^15 */
 } type_traits;
 
 static const type_traits traits[AUDIT_TYPES] = {
@@ -622,7 +621,7 @@ static const type_traits traits[AUDIT_TYPES] = {
     [LN_F16] = {11, 14, 1e4, 0x1p-24, 1023},
 };
 
-/* Any finite number of the type. */
+/* Returns any finite number of the type. */
 static double any_value(ln_type type, unsigned long long *state)
 {
     double value;
@@ -634,7 +633,7 @@ static double any_value(ln_type type, unsigned long long *state)
     return value;
 }
 
-/* Half of the row c, half -c, so that xhat is 1 and -1 where eps is 0. */
+/* Returns c for half of the row and -c for the other half, so that xhat is 1 and -1 if eps is 0. */
 static double plus_minus(size_t i, double c)
 {
     return i % 2 == 0 ? c : -c;
@@ -682,8 +681,8 @@ typedef struct parameters {
     double gamma, beta;
 } parameters;
 
-/* gamma and beta whose sum is 1 + an odd multiple of half an ulp, of the type or of double, times a
- * power of two; for f64 also small ones with 1 + gamma + beta so far out. */
+/* Draws gamma and beta whose sum is 1 + an odd multiple of half an ulp, of the type or of double, times a
+ * power of two; for f64 also small ones for which 1 + gamma + beta is such a number. */
 static parameters draw_tie(const audit_row *row, bool of_type, unsigned long long *state)
 {
     double gamma = ldexp(1.0, (int)below(state, 5));
@@ -724,7 +723,8 @@ static parameters draw_parameters(const audit_row *row, unsigned kind, unsigned 
     return p;
 }
 
-/* Where xhat is 1 and -1, or nearly so: ties and zeros exist, and what misses them by a hair. */
+/* Draws a convention for which xhat is 1 and -1, exactly or nearly, so that there are ties and zeros, and numbers very
+ * near them. */
 static void draw_rational_convention(audit_row *row, unsigned long long *state)
 {
     static const double epsilons[] = {0x1p-298, 5e-324, 1e-40, 0x1p-149};
@@ -773,7 +773,7 @@ void audit_row_draw(audit_row *row, unsigned kind, unsigned long long *state)
     }
     double offset = 1 + 0.5 * uniform(state);
     offset = ldexp(offset, (int)below(state, (unsigned)traits[row->storage].octaves));
-    audit_values first; /* a number of the type, so that a step from it is one */
+    audit_values first; /* a number of the type, so that a step from it is one too */
     audit_store(row->storage, &first, 0, normal(state));
     row->has_residual = below(state, 4) == 0;
     for (size_t i = 0; i < row->hidden; i++) {

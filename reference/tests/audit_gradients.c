@@ -13,7 +13,7 @@
 /* Long enough for every case of the formulas: rationals of many rows' digits are slow. */
 enum { MOST_ROWS = 3, MOST_HIDDEN = 20, UNTOLD = 2, FIRST_BITS = 256, LAST_BITS = 4096 };
 
-/* What a row has besides its elements. */
+/* The sums of a row. */
 typedef struct moments {
     bool x_finite, dy_finite;
     bool has_xhat, has_dx;
@@ -32,7 +32,7 @@ typedef struct gradient_run {
     double dx_exact[MOST_ROWS * MOST_HIDDEN], dgamma_exact[MOST_HIDDEN], dbeta_exact[MOST_HIDDEN];
     bool gamma_finite;
     moments moments[MOST_ROWS];
-    size_t row, at; /* what is claimed about */
+    size_t row, at; /* the row and element of the current claim */
     mpq_t p, q, a, b, eps;
     gradient_counts *counts;
 } gradient_run;
@@ -202,7 +202,7 @@ static int sign_of_dx(gradient_run *run, mpq_srcptr m)
     return sign_of_surd(run, v);
 }
 
-/* a = sum of dy c, b = sum of dy, over what of the row parameter `at` has a hand in. */
+/* Sets a to the sum of dy c and b to the sum of dy, over the elements of the row that use parameter `at`. */
 static void set_terms_of_dgamma(gradient_run *run, size_t row)
 {
     size_t from = is_scalar(run) ? 0 : run->at, to = is_scalar(run) ? run->hidden : run->at + 1;
@@ -258,7 +258,7 @@ static void enclose_root(mpq_srcptr v, unsigned long bits, mpq_t low, mpq_t high
     mpz_clear(root);
 }
 
-/* Adds a / D of a row to what lies between p and q. */
+/* Adds a / D of a row to the interval from p to q. */
 static void add_enclosed(gradient_run *run, size_t row, unsigned long bits)
 {
     mpq_t low, high;
@@ -318,7 +318,7 @@ static int sign_of_dbeta(gradient_run *run, mpq_srcptr m)
 
 typedef int gradient_sign(gradient_run *run, mpq_srcptr m);
 
-/* An infinity of f64 stands for the power of two that follows the largest number. */
+/* Sets a number to a double; an infinity is the power of two after the largest number. */
 static void set_stand_in(mpq_t to, double value)
 {
     if (!isinf(value)) {
@@ -342,7 +342,8 @@ static int sign_beside(gradient_run *run, gradient_sign *sign, double low, doubl
     return found;
 }
 
-/* Between the midpoints beside it; on one only where its last bit is 0; an exact zero is +0. */
+/* Returns whether the exact value is between the midpoints next to `value`, or on one if the last bit of `value` is 0;
+ * an exact zero must be +0. */
 static bool is_rounding(gradient_run *run, gradient_sign *sign, ln_type type, double value)
 {
     if (isnan(value)) {
@@ -400,7 +401,7 @@ static void check_dx(gradient_run *run)
     }
 }
 
-/* Whether every dy that parameter `at` sees is finite. */
+/* Returns whether every dy of the gradient of parameter `at` is finite. */
 static bool dy_is_finite(const gradient_run *run)
 {
     bool finite = true;
@@ -440,7 +441,7 @@ static void copy_element(ln_type type, void *to, size_t i, const void *from, siz
     memcpy((char *)to + i * size, (const char *)from + j * size, size);
 }
 
-/* Rows of one kind, the gradient that comes in being one of any kind. */
+/* Draws rows x of one kind, and dy of any kinds. */
 static void draw_round(gradient_run *run, uint64_t round, unsigned long long *state)
 {
     audit_row x[MOST_ROWS] = {0}, dy = {0};

@@ -1,12 +1,11 @@
-/* Comparisons of squared integers, as audit.c has them.
+/* Comparisons of squared integers, as in audit.c.
  *
  * With Q = sum(x^2) and R = Q + N eps (eps in the mean square) or Q, all dyadic, and D the root:
  *     sign(L / D - t) = sign(L - t D)
  *     D = sqrt(R / N)          compare L^2 N with t^2 R
  *     D = sqrt(Q / N) + eps    compare (L - t eps)^2 N with t^2 Q
- * wherever both sides have the same sign; D itself lies above t where R > t^2 N, and so on. A number
- * of a type is what such a number rounds to where it lies between the midpoints beside it; it is
- * looked for from an estimate on, up or down. */
+ * if both sides have the same sign; D itself is above t if R > t^2 N, and so on. Such a number rounds to a number of a
+ * type if it is between the midpoints next to that; this is searched upwards or downwards from an estimate. */
 #include "audit.h"
 
 #include "certify/rms_row.h"
@@ -24,10 +23,10 @@ typedef struct rms_audit {
     bool on_root;      /* eps is */
     dyadic count, eps; /* N, eps */
     dyadic radicand;   /* R, or Q */
-    number_kind kind;  /* of the number at hand: L / over, L / D, D */
-    dyadic left, over; /* L; what it is divided by, positive */
-    dyadic base;       /* added to what is compared with ... */
-    long unit;         /* ... which is in units of 2^this: of rests */
+    number_kind kind;  /* of the current number: L / over, L / D, D */
+    dyadic left, over; /* L, and its positive divisor */
+    dyadic base;       /* added to the number compared with ... */
+    long unit;         /* ... which has units of 2^unit, for rests */
     dyadic t, scratch[2];
     long double root; /* an estimate of D */
 } rms_audit;
@@ -77,7 +76,7 @@ static int sign_of_number(rms_audit *a)
     return sign * dyadic_compare(left, right);
 }
 
-/* The sign of the number less the middle of two. */
+/* Returns the sign of the number minus the middle of two. */
 static int sign_against(rms_audit *a, double low, double high)
 {
     dyadic_set_double(&a->t, low);
@@ -88,7 +87,7 @@ static int sign_against(rms_audit *a, double low, double high)
     return sign_of_number(a);
 }
 
-/* What the number rounds to in a type, looked for from `near` on; NaN where it is nowhere near. */
+/* Returns the rounding of the number to a type, searched from `near` on; NaN if it is not near that. */
 static double rounded_to(rms_audit *a, ln_type type, double near)
 {
     audit_values room;
@@ -123,7 +122,7 @@ static long exponent_of_ulp(double value)
     return value == 0 || ilogb(value) < -1022 ? -1074 : ilogb(value) - 52;
 }
 
-/* The rest of the number at hand, whose rounding to double is `exact`. */
+/* Checks the rest of the current number, whose rounding to double is `exact`. */
 static bool rest_is_right(rms_audit *a, double exact, double rest)
 {
     if (isinf(exact)) {
@@ -141,7 +140,7 @@ static bool rest_is_right(rms_audit *a, double exact, double rest)
     return same(rest, right);
 }
 
-/* The row that is squared, and that which is normalised, of its type or of f32. */
+/* The row that is squared, and the one that is normalised, of its type or of f32. */
 typedef struct taken_row {
     double squared[AUDIT_MAX_HIDDEN], x[AUDIT_MAX_HIDDEN];
     bool nan, infinite;
@@ -213,7 +212,7 @@ static void take_factor(rms_audit *a, const ln_convention *convention, ln_type p
     }
 }
 
-/* Sets the number at hand to y; `near` to an estimate. */
+/* Sets the current number to y, and `near` to an estimate. */
 static void take_element(rms_audit *a, const ln_convention *convention, ln_type storage, double x,
                          const dyadic *factor, double weight, double *near)
 {
@@ -244,7 +243,7 @@ static bool element_is_right(rms_audit *a, const ln_convention *convention, cons
     dyadic_init(&factor);
     take_factor(a, convention, row->param, w, &factor, &weight);
     bool right = isfinite(weight) != 0;
-    if (!right) { /* 1 + w beyond the type: an infinity of its sign, or 0 times it */
+    if (!right) { /* 1 + w is infinite in the type: an infinity of its sign, or 0 times it */
         right = x == 0 ? isnan(rounded) : isinf(rounded) || isnan(rounded);
     } else {
         take_element(a, convention, row->storage, x, &factor, weight, &near);

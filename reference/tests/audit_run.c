@@ -9,7 +9,7 @@
 
 struct audit_run {
     audit_state *audit;
-    ball_set *balls; /* NULL where this was built without Arb */
+    ball_set *balls; /* NULL if this was built without Arb */
     ln_reference *reference;
     row_certifier certifier; /* for the quick path's enclosures */
     audit_row row;
@@ -116,7 +116,7 @@ static void add_residual(audit_run *run)
     }
 }
 
-/* Whether every element lies where the quick path's bound says. */
+/* Checks that every element is within the quick path's bound. */
 static void audit_enclosures(audit_run *run)
 {
     row_certifier *certifier = &run->certifier;
@@ -144,7 +144,7 @@ static void audit_enclosures(audit_run *run)
     }
 }
 
-/* The third voice, on a row that has xhat. */
+/* Checks a row that has xhat by ball arithmetic. */
 static void hear_balls(audit_run *run, size_t i, audit_claim claim)
 {
     const audit_row *row = &run->row;
@@ -162,8 +162,8 @@ static void hear_balls(audit_run *run, size_t i, audit_claim claim)
     }
 }
 
-/* An infinite gamma or beta is not for integers: what then must come out (docs/accuracy.md) is
- * decided here. False: both are finite, or the row has no xhat. */
+/* Checks the result for an infinite gamma or beta (docs/accuracy.md), which integers cannot represent. Returns false if
+ * both are finite, or the row has no xhat. */
 static bool audit_parameters(audit_run *run, size_t i, audit_claim claim)
 {
     double gamma = has_gamma(run) ? parameter(run, &run->row.gamma, i) : 1;
@@ -214,7 +214,7 @@ static bool is_finite_row(const audit_run *run)
     return finite;
 }
 
-/* A row with an element that is no finite number: all of it is NaN. */
+/* Checks a row with an element that is not finite: all results must be NaN. */
 static void audit_special(audit_run *run)
 {
     for (size_t i = 0; i < run->row.hidden; i++) {
@@ -346,8 +346,8 @@ static void print_totals(const audit_run *run, double seconds)
     print_balls(run);
 }
 
-/* One line a kind of row: of each type, what share of the elements the naive oracle would have
- * rounded wrongly, and its worst error relative to the row's largest result. */
+/* Prints one line for each kind of row: for each type, the share of elements that the naive oracle
+ * rounds wrongly, and its largest error relative to the row's largest result. */
 static void print_naive(const audit_run *run)
 {
     printf("\na double-precision oracle with var = sum(x^2) / n - mean^2, on the same rows:\n"
@@ -411,7 +411,7 @@ static double element(const audit_row *row, const statistics *s, const audit_val
     return y;
 }
 
-/* Whether value would be rounded to the type as the right answer is, but for a tie. */
+/* Returns whether value rounds to the right answer in the type, apart from ties. */
 static bool rounds_to(ln_type type, double value, double right)
 {
     audit_neighbours n = audit_neighbours_of(type, right);

@@ -1,7 +1,7 @@
-/* The audit's third voice: ball arithmetic (Arb). A row is converted to a precision when an element first needs it; an
- * element goes through the precisions until its ball lies on one side of every number at which a rounding changes. The
- * last precision holds sums of squares of doubles of any size; what it leaves open is a tie or a zero, or cannot be told
- * from one. */
+/* Checks by ball arithmetic (Arb). A row is converted to a precision when an element first needs it. For an element the
+ * precision is raised until its ball is on one side of every number at which a rounding changes. The last precision
+ * holds sums of squares of doubles of any size; an element that it does not decide is a tie or a zero, or too near
+ * one. */
 #include "audit.h"
 
 #ifdef HAVE_ARB
@@ -104,7 +104,7 @@ static void take_level(ball_set *b, level *l, slong precision)
     l->taken = true;
 }
 
-/* value = the element; not a number where the variance is not told from 0. */
+/* Sets value to the element; it is no number if the variance cannot be distinguished from 0. */
 static void set_value(ball_set *b, const level *l, double x, double gamma, double beta,
                       slong precision)
 {
@@ -138,7 +138,7 @@ static void set_bound(arb_t ball, double bound)
     }
 }
 
-/* Where value lies beside (low + high) / 2: -1 below, 1 above, 0 not told. */
+/* Compares value with (low + high) / 2: -1: below, 1: above, 0: not decided. */
 static int side_of_middle(ball_set *b, double low, double high)
 {
     set_bound(b->middle, low);
@@ -161,7 +161,7 @@ static balls_verdict both(balls_verdict one, balls_verdict other)
     return one == BALLS_RIGHT ? other : one;
 }
 
-/* Whether value rounds to this number of the type. */
+/* Decides whether value rounds to this number of the type. */
 static balls_verdict judge_rounding(ball_set *b, ln_type type, double claimed)
 {
     if (isnan(claimed)) {
@@ -216,7 +216,7 @@ balls_verdict balls_judge(ball_set *b, double x, double gamma, double beta, audi
     }
     return verdict;
 }
-#else /* without Arb there is no third voice */
+#else /* without Arb there is no such check */
 const char *balls_version(void)
 {
     return NULL;

@@ -1,5 +1,5 @@
-/* Numbers m * 2^e with an integer m of any size: enough to state the audit's comparisons without a
- * rounding. Addition, subtraction and multiplication alone; no division, no root. */
+/* Numbers m * 2^e with an integer m of any size, for the audit's comparisons without
+ * rounding. There are only addition, subtraction and multiplication; no division, no root. */
 #ifndef DYADIC_H
 #define DYADIC_H
 

@@ -34,8 +34,8 @@ static double seconds_now(void)
 
 enum { HIDDEN = 768, VARIETY = 16, ROWS = 2000, REPETITIONS = 5, PAIRS = 15 };
 
-/* What one thread has to itself: rows of one type, and parameters, uniform in [-2, 2), [1/2, 3/2),
- * [-1/2, 1/2). Doubles are room for any type. */
+/* The data of one thread: rows of one type, and parameters, uniform in [-2, 2), [1/2, 3/2),
+ * [-1/2, 1/2). The arrays of doubles have room for any type. */
 typedef struct workplace {
     ln_reference *reference;
     ln_type type;
@@ -76,7 +76,7 @@ static void draw_rows(workplace *place, ln_type type)
     }
 }
 
-/* ROWS rows of the type that is there. */
+/* Computes ROWS rows of the current type. */
 static bool work(workplace *place)
 {
     static const ln_convention torch_rms = {.operation = LN_OPERATION_RMSNORM,
@@ -100,8 +100,7 @@ static bool work(workplace *place)
     return true;
 }
 
-/* Processor seconds for ROWS rows of this type, the best of REPETITIONS; infinite where memory runs
- * out. */
+/* Returns the processor seconds for ROWS rows of this type, the best of REPETITIONS; infinite if memory runs out. */
 static double time_type(workplace *place, ln_type type)
 {
     double best = (double)INFINITY;
@@ -144,9 +143,8 @@ static void *run_worker(void *argument)
     return NULL;
 }
 
-/* Seconds by the clock until each of the first `count` workers, of which one is this thread, has
- * done its ROWS rows; NaN where one could not. Making a thread takes some 0.1 ms, the rows 20 ms
- * and more. */
+/* Returns the elapsed seconds until each of the first `count` workers, one of which is this thread, has computed its
+ * ROWS rows; NaN if one could not. Creating a thread takes about 0.1 ms, the rows at least 20 ms. */
 static double time_workers(workplace **places, unsigned count)
 {
     pthread_t threads[SPEED_MOST_THREADS];
@@ -170,7 +168,7 @@ static int compare_doubles(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* One after the other in turn, so that what else the machine does meets both. */
+/* Alternates between both, so that other work of the machine affects both. */
 static bool print_scaling(workplace **places, unsigned threads, ln_type type)
 {
     double scaling[PAIRS], best = (double)INFINITY;

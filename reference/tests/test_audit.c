@@ -1,4 +1,4 @@
-/* The audit, and the ball arithmetic beside it, reject every answer that is wrong on purpose. */
+/* Tests that the audit and the ball arithmetic reject answers that are wrong on purpose. */
 #include "../../kernels/tests/test_list.h"
 #include "audit.h"
 
@@ -7,7 +7,7 @@
 
 /* ---- The audit ------------------------------------------------------------------------------- */
 
-/* The audit must refuse what is wrong: each test hands it a deliberately broken answer. */
+/* Each test gives the audit a deliberately wrong answer, which it must reject. */
 
 enum { HIDDEN = 64 };
 
@@ -82,7 +82,7 @@ static void draw_plain(audit_row *row, ln_type type, ln_convention convention,
     }
 }
 
-/* The number of the type on this side of value. */
+/* Returns the next number of the type on this side of value. */
 static double step(ln_type type, double value, int side)
 {
     audit_neighbours n = audit_neighbours_of(type, value);
@@ -115,7 +115,7 @@ static void refuses_beside(const audit_row *row, size_t i, audit_claim right)
     assert_true(!wide || !accepts(row, i, (audit_claim){right.rounded, right.exact, nan}));
 }
 
-/* Every neighbour of every right answer, over all types and kinds of rows. */
+/* Every neighbour of every right answer is rejected, for all types and kinds of rows. */
 TEST(refuses_neighbours)
 {
     unsigned long long seed = 42;
@@ -142,7 +142,7 @@ TEST(refuses_neighbours)
     }
 }
 
-/* How many elements of the broken answer the audit refuses. */
+/* Returns how many elements of the wrong answer the audit rejects. */
 static size_t refused(const audit_row *row, const answers *broken)
 {
     size_t count = 0;
@@ -258,7 +258,7 @@ TEST(refuses_wrong_sums)
     }
 }
 
-/* A hand-made check that does not go through the reference: {-1, 1} is its own normalisation. */
+/* A check by hand without the reference: {-1, 1} is its own normalisation. */
 TEST(accepts_by_hand)
 {
     const float x[] = {-1, 1};
@@ -281,8 +281,7 @@ TEST(accepts_by_hand)
 
 /* ---- Ball arithmetic ------------------------------------------------------------------------- */
 
-/* The third voice: it says right of what is right, wrong of what lies a place beside, and nothing
- * of ties and zeros. */
+/* Ball arithmetic accepts right answers, rejects their neighbours, and does not decide ties and zeros. */
 
 static void need_arb(void)
 {
@@ -379,7 +378,7 @@ TEST(drawn_rows)
     ln_reference_destroy(certifier);
 }
 
-/* n for n - 1 in a plain row is wrong for every element. */
+/* n instead of n - 1 is wrong for every element of an ordinary row. */
 TEST(another_divisor)
 {
     need_arb();

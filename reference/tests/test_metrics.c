@@ -1,4 +1,4 @@
-/* The metrics agree with figures that were worked out by hand and, for every type, with exact rationals. */
+/* Compares the metrics with numbers computed by hand and, for every type, with exact rationals. */
 #include "../../kernels/tests/test_list.h"
 #include "audit.h"
 #include "metrics/metrics.h"
@@ -8,10 +8,9 @@
 #include <gmp.h>
 #include <math.h>
 
-/* ---- Figures worked out by hand -------------------------------------------------------------- */
+/* ---- Numbers computed by hand ---------------------------------------------------------------- */
 
-/* The metrics against figures worked out by hand: reference results are written down here, not
- * computed. */
+/* The reference results in these tests are constants, not computed. */
 
 enum { MOST = 8 };
 
@@ -51,7 +50,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* A reference result of these exact values, with max_xhat 1. */
+/* A reference result with these exact values, and max_xhat 1. */
 typedef struct stated {
     float rounded[MOST];
     double exact[MOST];
@@ -149,7 +148,7 @@ TEST_WITH(every_pair_of_classes, set_up, tear_down)
     }
 }
 
-/* An exact value beyond f32 is an infinity, though the double that states it is finite. */
+/* An exact value above the range of f32 counts as an infinity, although it is a finite double. */
 TEST_WITH(class_is_that_of_f32, set_up, tear_down)
 {
     stated s;
@@ -306,7 +305,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Every rank of lists with many equal values, each from the list as it was, against sorting. */
+/* Compares every rank of lists with many equal values with sorting. */
 TEST_WITH(percentiles_against_sorting, set_up, tear_down)
 {
     unsigned seed = 1;
@@ -325,7 +324,7 @@ TEST_WITH(percentiles_against_sorting, set_up, tear_down)
             }
             /* any share in ((k - 1) / count, k / count] */
             same(samples_percentile(&list, ((double)k - 0.5) / (double)count), sorted[k - 1]);
-            size_t other = seed % count; /* and another one of the same list, before it or behind */
+            size_t other = seed % count; /* another rank of the same list, before or after it */
             same(samples_percentile(&list, ((double)other + 0.5) / (double)count), sorted[other]);
             same(samples_percentile(&list, 1), sorted[count - 1]);
             same(samples_percentile(&list, ((double)k - 0.5) / (double)count), sorted[k - 1]);
@@ -393,9 +392,9 @@ static void near(double got, double wanted)
     }
 }
 
-/* affine_rel 2^-23, so 2^-24 of the scale s is for the last rounding, which is half an ulp at most:
- * 7/8 + 1/2 ulps where s is 7/4, 1 + 1/2 where it is just below 2. Where what is rounded may lie more
- * than an ulp past 2, that is a whole one. */
+/* affine_rel is 2^-23, so 2^-24 of the scale s is for the last rounding, which is at most half an ulp:
+ * 7/8 + 1/2 ulps if s is 7/4, 1 + 1/2 if it is just below 2. If the number that is rounded may be more
+ * than an ulp above 2, its rounding is a whole ulp. */
 TEST_WITH(bound_rounded_last, set_up, tear_down)
 {
     stated s;
@@ -445,8 +444,8 @@ TEST_WITH(bound_held_against_a_row, set_up, tear_down)
 
 /* ---- Every type against rationals ------------------------------------------------------------ */
 
-/* The metrics of every type against exact rationals: answers are drawn as quotients of integers,
- * so that what each figure ought to be is known without a rounding (but for the root in rel_l2). */
+/* The exact answers are drawn as quotients of integers, so that the right value of each metric is known without
+ * rounding (except for the root in rel_l2). */
 
 enum { TYPED_HIDDEN = 60, TYPED_ROWS = 40 };
 
@@ -520,7 +519,7 @@ static double nearest_double(const mpq_t q)
     return nearest;
 }
 
-/* A row: exact quotients, what a reference would say of them, and something computed. */
+/* A row: exact quotients, the reference's answers for them, and computed values. */
 typedef struct drawn {
     mpq_t exact_q[TYPED_HIDDEN];
     double rounded[TYPED_HIDDEN], computed[TYPED_HIDDEN]; /* room for any type */
@@ -545,8 +544,8 @@ static void drawn_clear(drawn *d)
     }
 }
 
-/* A quotient of 70-bit integers between 2^-3 and 2^3 times 2^exponent; at times a hair below a
- * power of two, where the ulp of the real number and of its rounding differ. */
+/* Draws a quotient of 70-bit integers between 2^-3 and 2^3 times 2^exponent; sometimes a number very little below a
+ * power of two, whose ulp differs from that of its rounding. */
 static void draw_exact(drawn *d, size_t i, int exponent)
 {
     mpz_t hair;
@@ -556,8 +555,7 @@ static void draw_exact(drawn *d, size_t i, int exponent)
     mpz_add_ui(mpq_numref(d->exact_q[i]), mpq_numref(d->exact_q[i]), draw_bits() % 64);
     mpz_set_ui(mpq_denref(d->exact_q[i]), draw_bits() | 1ull << 63 | 1);
     mpz_mul_2exp(mpq_denref(d->exact_q[i]), mpq_denref(d->exact_q[i]), 6);
-    if (draw_bits() % 8 == 0 &&
-        exponent > -900) { /* 1 - 2^-90: beside subnormal ulps it is nothing */
+    if (draw_bits() % 8 == 0 && exponent > -900) { /* 1 - 2^-90, which subnormal ulps would hide */
         mpz_ui_pow_ui(hair, 2, 90);
         mpz_set(mpq_denref(d->exact_q[i]), hair);
         mpz_sub_ui(mpq_numref(d->exact_q[i]), hair, 1);
@@ -570,7 +568,7 @@ static void draw_exact(drawn *d, size_t i, int exponent)
     mpz_clear(hair);
 }
 
-/* A few steps of the type away from the right answer, or many. */
+/* Draws a number that is a few or many steps of the type away from the right answer. */
 static void draw_computed(drawn *d, ln_type type, size_t i)
 {
     uint64_t bits = audit_bits(type, d->rounded, i);
@@ -619,7 +617,7 @@ static void draw_row(drawn *d, ln_type type)
                            d->beta, &d->answer, d->convention.affine, false};
 }
 
-/* What the figures ought to be. */
+/* The right values of the metrics. */
 typedef struct figures {
     mpq_t ulp_max, ulp_sum, ulp_signed, row_ulp_max, row_ulp_sum, err_max, exact_max;
     mpq_t err_squares, exact_squares;
@@ -660,7 +658,7 @@ static void add_square(mpq_t sum, const mpq_t value)
     mpq_clear(square);
 }
 
-/* The bin by comparison with its edges. */
+/* Returns the bin, by comparisons with the limits of bins. */
 static size_t bin_of(const mpq_t ulp)
 {
     mpq_t edge;
@@ -759,18 +757,17 @@ static void near_root(const char *what, double got, const mpq_t numerator, const
     mpq_clears(wanted, square, NULL);
 }
 
-/* What the rounding of exact answers to 53 bits (f64: 106) may change of an error, in ulp of the
- * least scale: 2.5, or what is as small as the answers. */
+/* Returns the largest change of an error by the rounding of exact answers to 53 bits (f64: 106), in ulp of the
+ * smallest scale, which is 2.5, or as small as the answers. */
 static double open_in_row_ulp(ln_type type, const mpq_t exact_max)
 {
     return (type == LN_F64 ? 0x1p-105 : 0x1p-53) * mpq_get_d(exact_max) / ln_ulp(type, 2.5) +
            (type == LN_F64 ? 0x1p-50 : 0x1p-26);
 }
 
-/* The tolerances are those that metrics.c states: 2^-29 ulp (f64: 2^-53) and 2^-51 of the error,
- * and n 2^-53 for a sum of n. An answer a hair below a power of two may count as that but for f64:
- * its ulp is then twice as large, and errors there are left out of the comparison by their share.
- */
+/* Compares the metrics with the tolerances of metrics.c: 2^-29 ulp (f64: 2^-53) and 2^-51 of the error,
+ * and n 2^-53 for a sum of n. Except for f64, an answer very little below a power of two may count as that power:
+ * its ulp is then twice as large, and the share of such errors is left out of the comparison. */
 static void compare_figures(ln_type type, const figures *f, const ln_metrics *m)
 {
     double count = (double)f->elements;
@@ -795,8 +792,8 @@ static void compare_figures(ln_type type, const figures *f, const ln_metrics *m)
     }
 }
 
-/* Of the types but f64 a real number within 2^-54 of a power of two is one to the metrics: draw
- * such numbers for f64 alone. */
+/* Returns whether a real number is within 2^-54 of a power of two. Except for f64 it counts as that power in the
+ * metrics, so that such numbers are drawn only for f64. */
 static bool is_hair(const mpq_t q, double exact)
 {
     int exponent;
@@ -912,7 +909,7 @@ TEST(bins_of_the_histogram)
     assert_int_equal(ulp_bin(INFINITY), ULP_BINS - 1);
 }
 
-/* Whether the bound holds for a row is whether it holds in rationals, for each element. */
+/* ln_bound_holds() agrees with a comparison in rationals for each element. */
 TEST(bounds_against_rationals)
 {
     size_t held = 0, broken = 0;

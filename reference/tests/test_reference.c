@@ -12,7 +12,7 @@
 
 /* Known answers: rows whose results follow by hand from the formulas in layernorm.h. */
 
-/* Of all tests of a program. */
+/* The workspace of all tests. */
 static ln_reference *reference;
 
 static inline int set_up(void **state)

@@ -11,7 +11,7 @@
 
 /* ---- The quick path -------------------------------------------------------------------------- */
 
-/* The quick path: its sums and products are exact, its bound holds, and a smaller one would not. */
+/* The sums and products of the quick path are exact, its bound holds, and a smaller bound would not. */
 
 static row_certifier chosen;
 static audit_state *judge;
@@ -80,7 +80,7 @@ TEST(sums_are_exact)
     }
 }
 
-/* Draws a row of f32, takes it into chosen and judge; false where it is not for the quick path. */
+/* Draws a row of f32 for chosen and judge. Returns false if the quick path does not support it. */
 static bool take_row(audit_row *row, unsigned kind, unsigned long long *state)
 {
     row->storage = row->param = LN_F32;
@@ -102,7 +102,7 @@ static void parameters_of(const audit_row *row, size_t i, double *gamma, double 
     *beta = affine == LN_AFFINE_NONE || affine == LN_AFFINE_GAMMA ? 0.0 : (double)row->beta.f32[p];
 }
 
-/* How many elements of rows of every kind lie outside of the interval with this margin. */
+/* Returns how many elements of rows of every kind are outside of the interval with this margin. */
 static size_t escapes(double margin)
 {
     static audit_row row;
@@ -130,7 +130,7 @@ TEST(bound_holds_and_a_smaller_one_does_not)
     assert_true(escapes(0.0) > 1000);
 }
 
-/* How many of the answers that the quick path decides with this margin are wrong. */
+/* Returns how many of the answers that the quick path decides with this margin are wrong. */
 static size_t wrong_answers(double margin, size_t *decided)
 {
     static audit_row row;
@@ -219,8 +219,8 @@ TEST(knows_its_range)
 
 /* ---- Gradients ------------------------------------------------------------------------------- */
 
-/* The gradients against rows worked out by hand. (On random rows: gradient_audit, exactly; and against
- * differences of the forward formula: test_lnbench.py.) */
+/* Compares the gradients with rows computed by hand. (gradient_audit checks random rows exactly, and test_lnbench.py
+ * compares gradients with differences of the forward formula.) */
 
 enum { ROWS = 2, GRADIENT_MOST = 12 };
 
@@ -244,7 +244,7 @@ static void solve(problem *p)
                             p->dy_stored, p->gamma_stored, &gradients));
 }
 
-/* The same_gradient row in both places. */
+/* Sets both rows to the same numbers. */
 static void set_rows(problem *p, size_t hidden, const double *x, const double *dy)
 {
     p->hidden = hidden;
@@ -320,7 +320,7 @@ TEST(roots_that_cancel)
     same_gradient(p.dgamma[0], 0x1.6a09e667f3bcdp-51); /* 2^-50 sqrt(1/2) */
 }
 
-/* dbeta = 1 + 2^-8, a tie of bf16 and what lies too close to it for a double to tell. */
+/* dbeta = 1 + 2^-8, a tie of bf16, and numbers too near to it for a double. */
 TEST(ties_of_short_types)
 {
     const double hairs[] = {0, 0x1p-100, -0x1p-100}, wanted[] = {1, 1 + 0x1p-7, 1};
@@ -382,8 +382,7 @@ TEST(where_there_is_none)
 
 /* ---- Distances of conventions ---------------------------------------------------------------- */
 
-/* The distances of conventions: against figures worked out by hand, and against the reference on
- * the same row. */
+/* Compares the distances of conventions with numbers computed by hand, and with the reference on the same row. */
 
 static ln_apart between(ln_convention asked, ln_convention other, size_t hidden, float scale)
 {
@@ -395,7 +394,7 @@ static ln_apart between(ln_convention asked, ln_convention other, size_t hidden,
     return matrix[1];
 }
 
-/* Figures are within one ulp of double, what they are held to within `roundings` more. */
+/* Compares two numbers: the first is within one ulp of double, the second within `roundings` ulps. */
 static void assert_near(double found, double wanted, int roundings)
 {
     if (!(fabs(found - wanted) <= (1 + roundings) * DBL_EPSILON * fabs(wanted))) {
@@ -437,12 +436,12 @@ TEST(test_small)
         double series = eps / 2 * (1 - 0.75 * eps * (1 - 5.0 / 6 * eps));
         assert_near(between(plain, in_var, 6, 1).absolute, series, 4);
         assert_near(between(plain, on_std, 6, 1).absolute, eps / (1 + eps), 3);
-        /* Opposite signs: what the factor takes away, and eps besides. */
+        /* With opposite signs the differences of the factor and of eps add up. */
         assert_near(between(in_var, quotient, 6, 1).absolute, series + eps, 5);
     }
 }
 
-/* Every pair, on several rows, against the reference's own answers. */
+/* Compares every pair on several rows with the reference's answers. */
 TEST(test_reference)
 {
     enum { MOST = 2 * 4, HIDDEN = 17 };
