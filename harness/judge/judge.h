@@ -114,7 +114,7 @@ typedef struct row_limits {
 /* Computes the limits of a row. asked: describes the kernel; its chance is ignored. x: the row as doubles. */
 void limits_of_row(const order_question *asked, const metrics_row *row, const double *x,
                    row_limits *limits);
-/* Returns the limits of the least accurate correct algorithms. A row between `limits` and these is type-limited. */
+/* Returns the limits of the least accurate correct algorithms. An error between `limits` and these is type-limited. */
 row_limits limits_poorest(ln_type accumulator, const metrics_row *row, const double *x,
                           const row_limits *limits);
 /* Returns whether the row has a limit. Without one no error is a failure. */

@@ -43,8 +43,8 @@ static uint64_t layernorm_rounded_otherwise(const judge_block *block, const void
  * sum: g = gamma(N + 4) = (N + 4) u / (1 - (N + 4) u) (Higham, "Accuracy and Stability
  * of Numerical Algorithms", 2nd ed., 3.1 and 4.2). There is no bound if (N + 4) u >= 1/2.
  *     |mean' - mu| <= delta = g A + tiny, or E (below) for running means.
- * If roundings are independent with mean 0, g may be exp(l sqrt(n) u + n u^2 / (1 - u))
- * - 1, n = N + 4, which fails with a probability of at most 2 n exp(-l^2 (1 - u)^2 / 2) (Higham and Mary,
+ * If roundings are independent with mean 0, g may be exp(l sqrt(n) u + n u^2 / (1 - u)) - 1 with
+ * n = N + 4, which fails with a probability of at most 2 n exp(-l^2 (1 - u)^2 / 2) (Higham and Mary,
  * "A New Approach to Probabilistic Rounding Error Analysis", SIAM J. Sci. Comput. 41, 2019, theorem
  * 2.4, over n terms); l is computed from `chance`.
  *

@@ -74,9 +74,9 @@ static double sweep_chain_share(const bounded_row *row, double chain)
  *   P = fl(S * mean): |P / N - mu^2| <= |mu| (s + delta) + s delta + u (|mu| + s)(|mu| + delta) +
  *                     tiny.
  *   m2 = fl(Q - P):   |m2 / N - V| <= E + u (V + E), where E is the sum of the two.
- * The product is rounded before it is subtracted, even if the ISA could fuse: so a row of one element has m2 = fl(x^2)
- * - fl(x^2) = 0 exactly, and is NaN under ddof 1. S and Q may be sums whose roundings cancel (bounds.h). There is no
- * bound if N A or N (V + mu^2) is near the largest number. */
+ * The product is rounded before it is subtracted, even if the ISA could fuse: so a row of one element has
+ * m2 = fl(x^2) - fl(x^2) = 0 exactly, and is NaN under ddof 1. S and Q may be sums whose roundings cancel (bounds.h).
+ * There is no bound if N A or N (V + mu^2) is near the largest number. */
 moments_bound ln_moments_naive(const bounded_row *row)
 {
     double n = row->n;
@@ -400,8 +400,8 @@ moments_bound ln_moments_retry(const bounded_row *row)
     return claim;
 }
 
-/* Bound at scale 1. As p is an element, |mu - p| <= max_dev; so bound_sweep() with bound_depth(N) gives the error of p
- * + d, and rounding that to mean adds u (|mu| + that): together, |mu - mean| <= a. The second sweep is bound_sweep()
+/* Bound at scale 1. As p is an element, |mu - p| <= max_dev; so bound_sweep() with bound_depth(N) gives the error of
+ * p + d, and rounding that to mean adds u (|mu| + that): together, |mu - mean| <= a. The second sweep is bound_sweep()
  * with cascade_depth(N) and this a. At another scale the row is x * scale, with an error of at most tiny in each
  * element. This changes the mean by tiny, the root of var by tiny, hence var by 2 sqrt(V) tiny + tiny^2; and a by less
  * than 4 tiny. Converting mean and rest back to scale 1 is exact, or within tiny each. */
@@ -621,11 +621,11 @@ static double folded_bound(const bounded_row *row, const moments_bound *found, d
     return error * bound_slack;
 }
 
-/* Bound. With s = x - mean in exact arithmetic, |s| <= |x - mu| + |rest| + delta, where delta is the error of mean +
- * rest: fl(s) = s (1 + e), and fl(fl(s) - rest) is within
+/* Bound. With s = x - mean in exact arithmetic, |s| <= |x - mu| + |rest| + delta, where delta is the error of
+ * mean + rest: fl(s) = s (1 + e), and fl(fl(s) - rest) is within
  *     (1 + u)(u |s| + delta) + u |x - mu|   of   x - mu.
- * If items are shorter than accumulators, the mean is split again: h = fl(mean) is within u |mean| of it, and mean - h
- * + rest, at most that plus |rest|, is rounded in the accumulator's type and then to an item. */
+ * If items are shorter than accumulators, the mean is split again: h = fl(mean) is within u |mean| of it, and
+ * mean - h + rest, at most that plus |rest|, is rounded in the accumulator's type and then to an item. */
 static double two_mean_deviation(const bounded_row *row, const moments_bound *found)
 {
     double delta = found->mean, rest = found->rest;

@@ -1,7 +1,7 @@
-/* Runs every kernel on buffers that are exactly as long as they have to be, for tools that watch memory: AddressSanitizer
- * (the preset sanitize), and valgrind on the ISAs that it knows (memory_valgrind). They find accesses outside a buffer;
- * valgrind also finds results that depend on memory that nobody wrote. Without such a tool this test still checks that
- * all results were written and are numbers. */
+/* Runs every kernel on buffers of exactly the required length, for tools that check memory accesses: AddressSanitizer
+ * (the preset sanitize), and valgrind on the ISAs that it supports (memory_valgrind). They find accesses outside a
+ * buffer; valgrind also finds results that depend on uninitialised memory. Without such a tool this test still checks
+ * that all results were written and are numbers. */
 #include "tests.h"
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
-/* The thread pool: every part runs once and on its own thread; jobs come from many callers; threads sleep and wake up; the
- * size changes; the process forks; the system refuses threads. builds_test.cmake also builds this file with clang's
- * ThreadSanitizer. */
+/* Tests the thread pool: every part runs once and on its own thread; jobs come from many callers; threads sleep and
+ * wake up; the size changes; the process forks; the system refuses threads. builds_test.cmake builds this file with
+ * clang's ThreadSanitizer too. */
 #include "test_list.h"
 #include "pool.h"
 

@@ -1,5 +1,5 @@
-/* kernels.def, the kernels' descriptors and the exported symbols agree, and the example plugin loads in the same way. With
- * LN_DISABLE_ISA set, the program tests what that setting does instead. */
+/* Tests that kernels.def, the kernels' descriptors and the exported symbols agree, and that the example plugin loads in
+ * the same way. If LN_DISABLE_ISA is set, the program tests the effect of that setting instead. */
 #include "tests.h"
 
 #include "layernorm_plugin.h"

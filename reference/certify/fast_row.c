@@ -9,8 +9,8 @@
  *     |m - mean*| <~ u^2 |m0|        |r - rstd*| <~ u^2 r0
  *
  * The deviation. s + e = x - m0; c = RN(e - m1); d = dh + dl = s + c.
- *     |e| <= u |s| and |m1| <= u |m0|, so c is off by <~ u (u |s| + u |m0|), and with s = dh - c (1
- * + ..) |d - d*| <~ u^2 (|dh| + 2 |m0|)
+ *     |e| <= u |s| and |m1| <= u |m0|, so the error of c is <~ u (u |s| + u |m0|), and with s = dh - c (1 + ..)
+ *     |d - d*| <~ u^2 (|dh| + 2 |m0|)
  *
  * A product of a = ah + al and b = bh + bl (multiply()): p + q = ah bh with |q| <= u |p|;
  *     RN(ah bl), RN(al bh) are each off by <~ u^2 |p|, their sum by <~ 2 u^2 |p| more, the sum with

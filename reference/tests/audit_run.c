@@ -13,7 +13,7 @@ struct audit_run {
     ln_reference *reference;
     row_certifier certifier; /* for the quick path's enclosures */
     audit_row row;
-    audit_values x; /* what was normalised: row.x, or with the residual */
+    audit_values x; /* the normalised values: row.x, or the sum with the residual */
     audit_values rounded;
     double exact[AUDIT_MAX_HIDDEN], rest[AUDIT_MAX_HIDDEN];
     ln_reference_result result;

@@ -4,10 +4,9 @@
  *     reference_audit --gradients [--elements N]    the same of dx, dgamma and dbeta
  *     reference_audit --rms [--elements N]          the same of RMSNorm
  *     reference_audit --speed                       certified elements per second, hidden 768
- *     reference_audit --speed --threads 2           what two threads do beside one
+ *     reference_audit --speed --threads 2           compares two threads with one
  *
- * On the same rows it shows how wrong a double-precision sum(x^2) / n - mean^2 oracle is.
- */
+ * On the same rows it measures the errors of a double-precision oracle with sum(x^2) / n - mean^2. */
 #include "audit.h"
 #include "certify/reference.h"
 #include "certify/rms_row.h"
@@ -209,17 +208,6 @@ static bool speed_print_threads(unsigned threads)
 }
 
 /* ---- The audit ------------------------------------------------------------------------------- */
-
-/* Audits the certified reference on random elements, or times it.
- *
- *     reference_audit [--elements N] [--seed S]     exit 0: every element and row is right
- *     reference_audit --gradients [--elements N]    the same of dx, dgamma and dbeta
- *     reference_audit --rms [--elements N]          the same of RMSNorm
- *     reference_audit --speed                       certified elements per second, hidden 768
- *     reference_audit --speed --threads 2           what two threads do beside one
- *
- * On the same rows it shows how wrong a double-precision sum(x^2) / n - mean^2 oracle is.
- */
 
 enum { EXIT_WRONG = 5, EXIT_USAGE = 2, EXIT_MEMORY = 7 };
 

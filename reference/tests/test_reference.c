@@ -162,12 +162,12 @@ TEST(cancellation_and_size)
     const float large[] = {FLT_MAX, -FLT_MAX, FLT_MAX, -FLT_MAX};
     a = ask(c, 4, large, NULL, NULL, NULL);
     same_element(&a, 0, 1.0f, 1.0);
-    const float wide[] = {0x1p127f, -0x1p127f, 0x1p-149f, -0x1p-149f}; /* var 2^253, and a hair */
+    const float wide[] = {0x1p127f, -0x1p127f, 0x1p-149f,
+                          -0x1p-149f}; /* var a little above 2^253 */
     a = ask(c, 4, wide, NULL, NULL, NULL);
     same_element(&a, 0, 0x1.6a09e6p+0f, 0x1.6a09e667f3bcdp+0);
     same_element(&a, 2, 0.0f, 0x1.6a09e667f3bcdp-276); /* 2^-149 / 2^126.5 */
-    /* mean m + 2^-151, var m^2 / 2 and a hair: what is left of 4 m - sum(x) is the smallest float
-     */
+    /* mean m + 2^-151, var a little above m^2 / 2: 4 m - sum(x) is minus the smallest float */
     const float m = 0x1p100f;
     const float left_over[] = {m, 2 * m, m, 0x1p-149f};
     a = ask(c, 4, left_over, NULL, NULL, NULL);
@@ -179,7 +179,7 @@ TEST(cancellation_and_size)
     same_float(a.result.rstd_rounded, INFINITY);
 }
 
-/* Means whose first 64 bits are a tie, and which are a hair above or below it. */
+/* Means whose first 64 bits are a tie, and which are very little above or below it. */
 TEST(means_near_ties)
 {
     const ln_convention c = {.eps_place = LN_EPS_VAR, .eps = 1};
@@ -259,7 +259,7 @@ TEST(subnormal_results)
     same_element(&a, 1, 0.0f, 0x1p-150);
     a = ask(c, 2, one_apart, NULL, three, NULL);
     same_element(&a, 1, 2 * 0x1p-149f, 1.5 * 0x1p-149);
-    /* 6 times 3 and 10 times 1, of either sign: var 4, so xhat of 3 is 1.5, less a hair for eps.
+    /* 6 times 3 and 10 times 1, of either sign: var 4, so xhat of 3 is 1.5, very little reduced by eps.
      * Then 1.5 * 2^-149 is no tie: double alone cannot see that. */
     float x[16], gamma[16], rounded[16];
     double exact[16];
@@ -566,7 +566,7 @@ TEST(irrational_results_of_every_type)
     }
 }
 
-/* 1/3 is 0x1.555...p-2, and what a double leaves of it 1/3 of 2^-54, its ulp; the mean of
+/* 1/3 is 0x1.555...p-2, and its rest after a double is 1/3 of 2^-54, its ulp; the mean of
  * -1 + 2^-53, 0 and 1 is 2^-53 / 3. */
 TEST(rest_of_the_mean)
 {
@@ -588,7 +588,7 @@ TEST(rest_of_the_mean)
     assert_true(isnan(a.result.mean_rest) && isnan(a.result.rstd_rest));
 }
 
-/* The largest and the smallest doubles in one row: var 2^2045 and a hair. */
+/* The largest and the smallest doubles are in one row: var is a little above 2^2045. */
 TEST(whole_range_of_f64)
 {
     question q = {.storage = LN_F64, .hidden = 4, .x = {0x1p1023, -0x1p1023, 5e-324, -5e-324}};
@@ -630,7 +630,7 @@ TEST(subnormals_of_f64)
     same(a.rest[1], -0.5);
 }
 
-/* xhat = 1: y = gamma + beta, where what is left is known. */
+/* With xhat = 1, y is gamma + beta, whose rest is known. */
 TEST(rests_of_f64)
 {
     const double u = 0x1p-53;
@@ -654,7 +654,7 @@ TEST(rests_of_f64)
     a = ask_typed(&q);
     same(a.rounded[3], 1.0);
     same(a.rest[3], 0x1p-8);
-    q.convention.eps_place = LN_EPS_VAR; /* xhat a hair below 1: just under the ties */
+    q.convention.eps_place = LN_EPS_VAR; /* xhat very little below 1: just below the ties */
     q.convention.eps = 0x1p-400;
     q.beta[3] = 0x1p-60 * 3 * u;
     a = ask_typed(&q);
@@ -674,7 +674,7 @@ TEST(rests_of_f64)
     same(a.rounded[1], (double)INFINITY);
 }
 
-/* 1 + half an ulp of a 16-bit type, exactly, and off by what double does not see. */
+/* 1 + half an ulp of a 16-bit type, exactly, and with a difference that a double cannot represent. */
 TEST(ties_of_short_types)
 {
     const ln_type types[] = {LN_BF16, LN_F16};
@@ -810,7 +810,7 @@ TEST(special_rows_of_rmsnorm)
     same((double)rounded[0], 1.0);
 }
 
-/* sqrt(eps) is a midpoint of bf16, or a hair above it. */
+/* sqrt(eps) is a midpoint of bf16, or very little above it. */
 TEST(root_of_rmsnorm_at_a_midpoint)
 {
     const double middle = 1 + 0x1p-8;

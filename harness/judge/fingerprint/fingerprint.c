@@ -13,7 +13,7 @@
 #include "judge/judging.h"
 #include <stdio.h>
 
-/* An interval: of the numbers that are rounded to, or printed as, an element of y, or of the possible eps. */
+/* An interval, for example of the numbers that round to an element of y, or of the possible eps. */
 typedef struct range {
     double low, high;
 } range;
@@ -363,9 +363,8 @@ typedef struct exact_row {
     bool undefined;             /* 0 / 0, and every algorithm computes NaN */
     bool has_nan, has_infinity; /* among the normalised values */
     bool constant;              /* rounding made all elements equal */
-    double
-        *z; /* (x - mean) / std with the divisor N and no eps; RMSNorm: x / root; x itself in a row
-                    * that is not finite */
+    /* (x - mean) / std with the divisor N and no eps; RMSNorm: x / root; x itself in a row that is not finite. */
+    double *z;
     double square; /* the variance, or the mean square */
     double lost;   /* the largest error of `square` */
     double shift;  /* the largest error of z from the mean and from roundings of x and mean */
@@ -556,10 +555,10 @@ static range before_rounding(ln_type type, range one)
     return (range){rounded_from(type, low).low, rounded_from(type, high).high};
 }
 
-/* Adds the evidence of a row, in bits, against statistics that are rounded to 16 bits. There is some if neither the
- * divisor nor its inverse nor its square can be a number of the type: such statistics would have errors of a unit
- * roundoff, and the factor agrees to within `width`. (add_family() does not count the row with the most bits, since
- * eps may be adapted to it.) */
+/* Adds the evidence of a row, in bits, against statistics that are rounded to 16 bits: they would have errors of about
+ * a unit roundoff, but the row's factor is right to within `width`, and neither the divisor nor its inverse nor its
+ * square can be a number of the type. (add_family() does not count the row with the most bits, since eps may be fitted
+ * to it.) */
 static void check_step(family *one, const exact_row *row, range s, double slack)
 {
     double std = sqrt(row->square), width = row->lost / row->square + 2 * slack;
