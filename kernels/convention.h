@@ -1,8 +1,8 @@
 /* The convention of a problem: divisor, eps and affine form, which only this file uses, and the addresses of its rows.
  *
  * rstd = 1 / (sqrt(m2 / (N - ddof) + eps_in_variance) + eps_on_std). At least one of the two eps is 0, and adding 0 is
- * exact, so that no row branches on the place of eps. The eps on the quotient is the addend of (x - mean) * rstd +
- * quotient, which is -0 otherwise: adding -0 changes nothing, not even the sign of a zero.
+ * exact, so that no row branches on the place of eps. The eps on the quotient is the addend of
+ * (x - mean) * rstd + quotient, which is -0 otherwise: adding -0 changes nothing, not even the sign of a zero.
  *
  * Bound: bounds/bounds.c. */
 #ifndef LN_CONVENTION_H

@@ -32,11 +32,11 @@ static uint64_t layernorm_rounded_otherwise(const judge_block *block, const void
  * order and any number of lanes; and xhat as (x - mean) rstd or x rstd - mean rstd, both also with gamma multiplied
  * into the factors.
  *
- * The proof, in the model of kernels/bounds/bounds.h: fl(a op b) = (a op b)(1 + e) + t, |e| <= u, and |t| <=
- * tiny if the result is subnormal; u is the unit roundoff of the accumulator, v that of the storage type, and a that of
- * the steps after the sums: the larger of u and v, but f32's instead of v for 16-bit rows, since no kernel computes in
- * 16 bits. mu, V: exact mean and biased variance; A = sum |x| / N; Q = V + mu^2; D = max |x - mu|; r = exact rstd; a
- * prime marks a computed value.
+ * The proof, in the model of kernels/bounds/bounds.h: fl(a op b) = (a op b)(1 + e) + t, |e| <= u, and
+ * |t| <= tiny if the result is subnormal; u is the unit roundoff of the accumulator, v that of the storage type, a
+ * that of the steps after the sums: the larger of u and v, but f32's instead of v for 16-bit rows, since no kernel
+ * computes in 16 bits. mu, V: exact mean and biased variance; A = sum |x| / N; Q = V + mu^2; D = max |x - mu|;
+ * r = exact rstd; a prime marks a computed value.
  *
  * Sums. A sum of N terms in any order is fl(sum) = sum t_i (1 + e_i), |e_i| <= g, since each term has at
  * most N - 1 additions, one rounding of its own and three in factors and divisors of the

@@ -11,14 +11,14 @@
  *     |y - y'| >= least = 4 E (1 + 2^-5)      (so that |y - z| >= 2 E, since E >= 24 2^-53 |y|)
  * Proof. All numbers closer to y than the nearest middle of a cell are rounded as y is. z is more than 2 E away. The
  * next middle away from zero is farther than z, since cells do not become smaller away from zero. The next middle
- * towards zero is half of its cell away from the end of y's cell. Its cell is at least half as large as y's, and |y -
- * z| is at most half of y's cell: so it is at least |y - z| / 2 > E away. If |y| is subnormal in the storage type,
+ * towards zero is half of its cell away from the end of y's cell. Its cell is at least half as large as y's, and
+ * |y - z| is at most half of y's cell: so it is at least |y - z| / 2 > E away. If |y| is subnormal in the storage type,
  * cells are larger than y's exponent suggests, and |y - y'| is less than a unit of the smallest normal number, which is
  * at most `least`: then y is never certain. 16-bit results are rounded to f32 first, which changes them by at most
  * 2^-24 |y|: 2^-22 |y| is subtracted from |y - y'| for that.
  *
- * E. |t| is at most h = max |x - p| rstd + |c|, where max (x - p)^2 is bounded by sums of some squares, so that |y| <=
- * h max |gamma| + max |beta| and
+ * E. |t| is at most h = max |x - p| rstd + |c|, where max (x - p)^2 is bounded by sums of some squares, so that
+ * |y| <= h max |gamma| + max |beta| and
  *     E = r (h max |gamma| + 2 max |beta|) + max |gamma| a + underflow
  * The factor 1 + 2^-5 covers the roundings of h, y and E.
  *
@@ -77,8 +77,8 @@ LN_INLINE vec nearest_of(vec nearest, vec y)
  *
  *     t = (x - m) r + c     y = t gamma + beta     |y - exact| + a rounding < e = E |y| + e_j
  *
- * u = 2^-24; h and s are the mean and rstd of the estimate in double (statistics/exact.h), whose errors are `relative`
- * <= 2^-37 and `absolute`. m = fl(h) and r = fl(s); c = fl(C), C = (m - h) s + quotient, computed in double. x and beta
+ * u = 2^-24; h and s are the mean and rstd of the estimate in double (statistics/exact.h), with the errors `relative`,
+ * at most 2^-37, and `absolute`. m = fl(h) and r = fl(s); c = fl(C), C = (m - h) s + quotient, in double. x and beta
  * are f32 numbers, and so is gamma, except that 1 + gamma has one rounding. Six roundings, to first order:
  *     (x - m) r    of x - m and of r:      2 u (|xhat| + |C|)
  *     t            c's, and its own:       u |C| + u |xhat|

@@ -269,9 +269,9 @@ LN_INLINE statistics statistics_prepare(const ln_problem *problem)
  *     three roundings of z and t: 3.2 u (|t| + |c|);  those of c: u |h rstd| + u |c|
  *     |z + quotient - h rstd - xhat| <= |xhat - quotient| rho + rstd |h - S / N|
  * so that |t - xhat| <= |t| (rho + 4 u) + (rho + 8 u) |quotient| + 8 u |h rstd| + rstd g R, times a factor 1 + 2^-7 for
- * |xhat| instead of |t| and for the roundings of this estimate. Another 16 u are for the steps after it: y = t gamma +
- * beta with 1 + gamma, product and sum rounded, and the two ends of the interval. rstd within 2^+-500 keeps all
- * products far from underflow, except those with gamma and with a tiny eps, whose error is less than
+ * |xhat| instead of |t| and for the roundings of this estimate. Another 16 u are for the steps after it:
+ * y = t gamma + beta with 1 + gamma, product and sum rounded, and the two ends of the interval. rstd within 2^+-500
+ * keeps all products far from underflow, except those with gamma and with a tiny eps, whose error is less than
  * LN_EXACT_UNDERFLOW. */
 LN_INLINE ln_exact_estimate estimate_of(const statistics *stats, real pivot, exact_sums found)
 {

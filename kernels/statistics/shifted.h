@@ -5,10 +5,10 @@
  *     mean = p + d, kept in these two parts
  *
  * (Chan, Golub, LeVeque, 1983, section 3, "shifted data"; formula 1.3 on x - p.) Reads the row once; the first elements
- * are still in L1 when the sweep begins. The error of naive grows with kappa^2, and that of shifted with (mean - p)^2 /
- * var. If the pivot is far from the mean, d^2 > 4 m2 / N, and the row is swept again with pivot p + d. (The factor is 4
- * so that a ramp, whose first elements are sqrt(3) standard deviations from the mean, passes: a smaller factor would
- * give a smaller bound, but such rows would need a second sweep.)
+ * are still in L1 when the sweep begins. The error of naive grows with kappa^2, and that of shifted with
+ * (mean - p)^2 / var. If the pivot is far from the mean, d^2 > 4 m2 / N, and the row is swept again with pivot p + d.
+ * (The factor is 4 so that a ramp, whose first elements are sqrt(3) standard deviations from the mean, passes: a
+ * smaller factor would give a smaller bound, but such rows would need a second sweep.)
  *
  * The pivot's elements are the first ones. In long rows, of more than LN_CHUNK blocks, they are medians of three, lane
  * by lane: from the first block, one from the middle and the last. Sums of long rows are added to other sums after each

@@ -299,8 +299,8 @@ bool row_reserve(row_room *room, size_t bytes)
     return true;
 }
 
-/* Returns x + residual rounded to a 16-bit type. The sum is rounded to double first, which changes nothing: 53 >= 2 p +
- * 2 (Figueroa 1995, "When is double rounding innocuous?"), and sums below the type's normal range are exact. */
+/* Returns x + residual rounded to a 16-bit type. The sum is rounded to double first, which changes nothing, since
+ * 53 >= 2 p + 2 (Figueroa 1995, "When is double rounding innocuous?") and subnormal sums are exact. */
 static double add_short(ln_type type, const void *x, const void *residual, size_t i)
 {
     double sum = storage_load(type, x, i) + storage_load(type, residual, i);

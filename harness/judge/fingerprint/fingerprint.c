@@ -486,8 +486,8 @@ static void make_row(search *own, ln_operation kind, const reduction *over, cons
 
 /* The interval of eps that follows from a row.
  *
- * Let z_i = (x_i - mean) / std be the row without eps and with the divisor N (RMSNorm: x_i / root), V =
- * std^2. Every candidate computes
+ * Let z_i = (x_i - mean) / std be the row without eps and with the divisor N (RMSNorm: x_i / root),
+ * and V = std^2. Every candidate computes
  *
  *     xhat_i = z_i s + t,    y_i = gamma_i xhat_i + beta_i,    s = std / divisor,
  *
