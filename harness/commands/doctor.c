@@ -132,7 +132,7 @@ static void store_and_print(const run_comparison *comparison, const char *databa
     store_put_noise(store, &comparison->machine, smallest);
     store_close(store);
     relation_print_in(rows, json_pack("{s:s}", "schema", "lnbench-noise-1"), "noise", out);
-    output_aside(out, "stored in %s: compare reports no smaller change", database);
+    output_aside(out, "stored in %s: compare ignores smaller changes", database);
     for (int of = 0; of < REGIMES; of++)
         if (smallest[of] > useless)
             output_aside(out,
@@ -332,7 +332,7 @@ const cli_command command_doctor = {
     .example = "doctor --facts",
     .summary = "Says how far timings on this machine can be trusted, and what to do about it. It\n"
                "times the same work again and again for half a second.",
-    .details = "Exit code 0: fine, or warnings only; 2: usage; 3: timings here cannot be trusted\n"
+    .details = "Exit code 0: timings here can be trusted; 2: usage; 3: they cannot be trusted\n"
                "(repeated work differs by over 10 %, or other work uses the CPU); 7: the store is\n"
                "damaged; 130: interrupted (--noise then stores nothing).",
     OPTIONS(options),

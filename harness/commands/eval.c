@@ -306,8 +306,9 @@ static void print_table(const eval_shown *shown, const output_file *out)
     const bool right = verdict_exit_code(&result->verdict) == EXIT_CODE_FINE;
     const double proven = result->bound_row_ulp, probable = shown->probable_row_ulp;
     char described[VERDICT_MAX_LENGTH], said[5 * FINGERPRINT_WORDS];
-    output_line(out, "%s on %s: %zu x %zu, %s", key->kernel, key->input, key->rows, key->hidden,
-                key->convention);
+    const char *output = strcmp(key->kernel, "given") == 0 ? " output" : "";
+    output_line(out, "%s%s on %s: %zu x %zu, %s", key->kernel, output, key->input, key->rows,
+                key->hidden, key->convention);
     output_line(out, "%s", "");
     verdict_describe(&result->verdict, described, sizeof described);
     relation_row(rows, as_text("verdict"), as_text(described));
@@ -342,11 +343,11 @@ static void print_table(const eval_shown *shown, const output_file *out)
                            m->worst_exact));
     relation_row(rows, as_text("reproducible"),
                  as_text(reproducibility_describe(&shown->bits, described, sizeof described)));
-    relation_row(rows, as_text("certified"),
+    relation_row(rows, as_text("exact answers"),
                  as_text(judge_describe_counts(&shown->certified, described, sizeof described)));
     relation_row(rows, as_text("correct digits"),
                  as_text(usable == USABLE_YES  ? "yes"
-                         : usable == USABLE_NO ? "no: it fails, or a row has no correct digit"
+                         : usable == USABLE_NO ? "not in every row, or the verdict is fail"
                                                : "not known: nothing was judged"));
     relation_print(rows, out);
     output_line(out, "ulp_...: in ulps of the element; row_ulp_...: of |gamma| max|xhat| + |beta|");
@@ -628,9 +629,8 @@ const cli_command command_eval = {
     .details =
         "FILE is FILE.npy, FILE.npz:NAME or FILE.safetensors:NAME, of f4, f8, f2 or bf16\n"
         "(docs/inputs.md). An output of your own (--y), or of a plugin without a proven bound,\n"
-        "fails if no order of summation explains its error, or if it is above --max-row-ulp\n"
-        "(docs/conformance.md). For a wrong output, `function` names what made it,\n"
-        "as lnbench fingerprint does.\n"
+        "fails if it exceeds a limit of docs/conformance.md, or --max-row-ulp. For a wrong\n"
+        "output, `function` names what made it, as lnbench fingerprint does.\n"
         "Exit code 0: fine; 2: usage; 3: the output cannot be judged; 5: the output is wrong; 6:\n"
         "the kernel failed; 7: a file or the environment failed, or the kernel cannot run here.",
     OPTIONS(eval_table),

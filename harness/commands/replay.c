@@ -624,7 +624,7 @@ static bool check_page(const char *file, const output_file *out, const run_view 
         output_aside(out, "The page is not compared: another lnbench or gnuplot drew it.");
     if (compared && !same) {
         const size_t from = at < 24 ? 0 : at - 24;
-        output_aside(out, "%s was changed: its run draws another page.", file);
+        output_aside(out, "%s: differs from the page that its run draws.", file);
         output_aside(out, "the page says  %.60s", theirs.bytes + from);
         output_aside(out, "its run says   %.60s", ours.bytes + from);
     }

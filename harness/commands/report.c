@@ -62,7 +62,7 @@ static const cli_option options[] = {
      offsetof(report_options, out)},
     {"no-charts", NULL, "print the table and the answer only", OPTION_FLAG,
      offsetof(report_options, no_charts)},
-    {"verify", NULL, "compute untimed errors of the run or FILE again and compare", OPTION_FLAG,
+    {"verify", NULL, "compute the errors of untimed cases again, compare bits", OPTION_FLAG,
      offsetof(report_options, verify)},
     {"sample", "N", "with --verify: only N errors, drawn at random", OPTION_COUNT,
      offsetof(report_options, sample)},
@@ -82,7 +82,7 @@ const cli_command command_report = {
     .details =
         "Nothing is timed again. --verify computes the errors of untimed cases again, on any\n"
         "machine, and compares all bits; it stores nothing. FILE is a page or an exported run\n"
-        "(index.html, run.db, run.db.xz). A page must equal the one drawn from its run.\n"
+        "(index.html, run.db, run.db.xz). A page must equal the one that its run draws.\n"
         "Exit code 0: fine, or all errors hold; 2: usage; 3: cases are missing, the run is\n"
         "unfinished, or the speeds are too noisy to say which kernel is fastest; 4: no error\n"
         "could be computed here; 5: an error or the page differs; 7: a file, the environment or\n"

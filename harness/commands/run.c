@@ -334,11 +334,11 @@ const cli_command command_run = {
     .example = "run --plan quick --plugin ./mine.so",
     .summary = "Measures and judges kernels, stores every result and draws charts.",
     .details =
-        "Speed is measured on normal rows (or --time-on), under the first convention. At each\n"
-        "hidden size, up to 18 rows are judged, on the plan's inputs and conventions; tensor\n"
-        "files keep their shape. Plugins, peers and the library's calls go through the\n"
-        "conformance tests too. Without them (--conformance no), no plugin and no call is\n"
-        "recommended; with --only, no kernel is.\n"
+        "Speed is measured on normal rows (or --time-on), under the first convention. Errors\n"
+        "are judged on 18 rows (tensor files: all) of each of the plan's inputs, conventions and\n"
+        "hidden sizes. Plugins, peers and the library's calls also go through the conformance\n"
+        "tests. Without these (--conformance no), no plugin and no call is recommended;\n"
+        "with --only, no kernel is.\n"
         "Exit code 0: fine; 2: usage; 3: the speeds are too noisy to say which kernel is fastest;\n"
         "5: a kernel is inaccurate; 6: a kernel crashed, hung or broke its contract; 7: a file,\n"
         "the environment or a chart failed, or a case has no result; 130: interrupted (--resume\n"

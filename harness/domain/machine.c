@@ -306,7 +306,7 @@ READER(dispatch_caches, given)
     cache_sizes sizes;
     ln_caches_find(&here, &sizes);
     if (given)
-        snprintf(value, VALUE_LENGTH, "%s", sizes.refused ? sizes.refused : "not refused");
+        snprintf(value, VALUE_LENGTH, "%s", sizes.refused ? sizes.refused : "accepted");
     for (int level = LN_L1; !given && level < LN_CACHES; level++) {
         const size_t length = strlen(value);
         snprintf(value + length, VALUE_LENGTH - length, "%sL%d %.6g KiB (%s)", level ? ", " : "",
@@ -408,7 +408,7 @@ static const fact_row fact_rows[] = {
     {"mhz", .file = cpuinfo, .key = "CPU MHz"},
     {"counters", .read = read_counters,
      NOTE("cycles, instructions", "performance counters", "only times show regressions",
-          "on a machine of its own: sudo sysctl kernel.perf_event_paranoid=2")},
+          "on bare metal: sudo sysctl kernel.perf_event_paranoid=2")},
     {"isa_disabled", .read = read_emulated, .optional = true},
     {"worker", .read = read_emulated, .which = 1, .optional = true},
     {"architecture", .read = read_kernel},
@@ -454,7 +454,7 @@ static const fact_row fact_rows[] = {
     {NULL, .read = read_dispatch_caches,
      NOTE("*", "caches that ln_layernorm() assumes (LN_CACHE_BYTES=32K,1M,32M sets them)", "", "")},
     {NULL, .read = read_dispatch_caches, .which = 1,
-     WARN("not refused", "LN_CACHE_BYTES", "is not L1,L2,L3 in rising order: ignored",
+     WARN("accepted", "LN_CACHE_BYTES", "is not L1,L2,L3 in rising order: ignored",
           "export LN_CACHE_BYTES=32K,1M,32M")},
     {NULL, .read = read_gnuplot,
      WARN("found", "gnuplot", "there will be tables, but no charts",

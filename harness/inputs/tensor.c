@@ -500,7 +500,7 @@ void tensor_read_bytes(arena *memory, const void *bytes, size_t size, const tens
     } else {
         npy_open(memory, &file, &form);
         if (name)
-            die(EXIT_CODE_USAGE, "%s: is one npy array: expected no name behind it", path);
+            die(EXIT_CODE_USAGE, "%s: is one npy array: expected no :NAME after it", path);
     }
     *array = (tensor_array){.dtype = type_of(request, form.descr), .dimensions = form.dimensions};
     memcpy(array->shape, form.shape, sizeof array->shape);

@@ -495,8 +495,8 @@ static void find_inaccuracy(wrong_row *wrong, row_findings *findings)
         judge_find(findings, VERDICT_INACCURATE, "row %zu: %s", wrong->number, wrong->words);
     else if (own > limits->order_ulp)
         judge_find(findings, VERDICT_INACCURATE,
-                   "row %zu: row ULP %.3g is beyond any order of summation (at most %.3g, probably "
-                   "%.3g)%s",
+                   "row %zu: row ULP %.3g is beyond any order of summation (limit: %.3g, probable "
+                   "limit: %.3g)%s",
                    wrong->number, own, limits->order_ulp, limits->likely_ulp, wrong->as);
     else
         judge_find(findings, VERDICT_INACCURATE,
@@ -747,8 +747,8 @@ void judge_conclude(const row_judge *judge, const judge_block *block, const judg
         return;
     judgement->verdict.kind = VERDICT_PASS_NO_BOUND;
     if (kind->has_bound)
-        snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail,
-                 "no bound for %zu of %zu rows", findings->unclaimed, block->rows);
+        snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail, "for %zu of %zu rows",
+                 findings->unclaimed, block->rows);
 }
 
 void judge_call(row_judge *judge, const judge_block *block, const void *computed,

@@ -774,7 +774,7 @@ static void add_basis(const run_answer *answer, text_buffer *out)
     text_format(out, " %zu case%s (input, size and convention) of each kernel", cases,
                 plural(cases));
     if (tests > 0)
-        text_format(out, ", and %zu conformance case%s of each library call, plugin and peer",
+        text_format(out, ", plus %zu conformance case%s of each library call, plugin and peer",
                     tests, plural(tests));
     clean_format(out, FORM_LINE, " (%s plan)", answer->view->run.plan);
     text_add(out,

@@ -255,8 +255,8 @@ static void add_legend(const short_table *table, const relation *shown, text_buf
                  answer->column_count - shapes);
     if (shapes)
         clean_format(lines, FORM_LINE,
-                     "%s: hidden %zu, data in %s; %% of a copy's speed ± 95 %% interval (! if "
-                     "above 5 %%)%s%s.\n",
+                     "%s: hidden %zu, data in %s; %% of a copy's speed ± 95 %% interval (!: over "
+                     "1/20 of it)%s%s.\n",
                      name, answer->columns[answer->key].key.hidden,
                      answer->columns[answer->key].regime, speedup ? "; x: times as fast" : "",
                      more);
