@@ -440,7 +440,7 @@ typedef struct kernel_session {
  * inputs are compared with copies. Only a separate process can detect a kernel that writes farther away or never
  * returns. */
 
-__attribute__((format(printf, 3, 4))) static bool blame(worker_reply *reply, verdict_kind verdict,
+__attribute__((format(printf, 3, 4))) static bool fault(worker_reply *reply, verdict_kind verdict,
                                                         const char *format, ...)
 {
     va_list arguments;
@@ -483,7 +483,7 @@ static bool input_is_whole(const call_tensors *of, size_t i, size_t first, worke
     rows_lay_out(right, &of->extents[i], of->memory + of->message->at.tensors[i] + from);
     bool same = memcmp(right, buffer->data, buffer->size) == 0;
     free(right);
-    return same || blame(reply, VERDICT_INPUT_MODIFIED, "wrote to its input %s", role->name);
+    return same || fault(reply, VERDICT_INPUT_MODIFIED, "wrote to its input %s", role->name);
 }
 
 /* Makes one call on the rows of the message from `first` on, and copies the results back. */
@@ -496,13 +496,13 @@ static bool run_rows(kernel_session *session, call_tensors *of, size_t first, wo
     int status = question->kernel(question->user, &of->problem, &of->given);
     die_caught_by = kept;
     if (status == LN_ERROR_UNSUPPORTED)
-        return blame(reply, VERDICT_UNSUPPORTED, "it says so");
+        return fault(reply, VERDICT_UNSUPPORTED, "it says so");
     if (status != 0)
-        return blame(reply, VERDICT_CRASHED, "returned %d", status);
+        return fault(reply, VERDICT_CRASHED, "returned %d", status);
     for (size_t i = 0; i < of->what->count; i++)
         if (!input_is_whole(of, i, first, reply))
             return false;
-    return tensors_are_clean(of, text, sizeof text) || blame(reply, VERDICT_OVERRUN, "%s", text);
+    return tensors_are_clean(of, text, sizeof text) || fault(reply, VERDICT_OVERRUN, "%s", text);
 }
 
 /* Calls the kernel on two halves of the rows in turn, and `again` times more on the first half; or once on all rows. */
@@ -521,7 +521,7 @@ static bool run_calls(kernel_session *session, call_tensors *of, size_t again, w
     for (; fine && again > 0; again--)
         fine = run_rows(session, of, 0, reply) &&
                (memcmp(once, result->data, result->size) == 0 ||
-                blame(reply, VERDICT_NONDETERMINISTIC, "two calls on the same rows differ"));
+                fault(reply, VERDICT_NONDETERMINISTIC, "two calls on the same rows differ"));
     free(once);
     return fine;
 }
@@ -536,14 +536,14 @@ static bool ask_in_process(kernel_runner *runner, const worker_message *message,
     (void)deadline_seconds;
     *reply = (worker_reply){.kind = REPLY_DONE};
     if (message->kind == MESSAGE_SUPPORTS) /* a function supports only one convention */
-        return blame(reply, VERDICT_UNSUPPORTED, "it takes one convention");
+        return fault(reply, VERDICT_UNSUPPORTED, "it takes one convention");
     bool takes = !(question->traits & LNJUDGE_THESE_SIZES);
     for (size_t i = 0; i < question->hidden_count; i++)
         takes |= question->hidden[i] == message->problem.hidden;
     if (!takes)
-        return blame(reply, VERDICT_UNSUPPORTED, "it takes no such size");
+        return fault(reply, VERDICT_UNSUPPORTED, "it takes no such size");
     if (message->at.tensors[ROLE_RESIDUAL] >= 0 && (question->traits & LNJUDGE_NO_RESIDUAL))
-        return blame(reply, VERDICT_UNSUPPORTED, "it takes no residual");
+        return fault(reply, VERDICT_UNSUPPORTED, "it takes no residual");
     const worker_message placed = placed_message(message);
     ln_problem problem = message->problem;
     call_tensors tensors;
@@ -611,7 +611,7 @@ static void note_verdict(kernel_session *session, const char *input, const char 
 
 /* Applies the question's limit to rows for which the judge has a limit, with a small kappa and no more than the largest
  * size of the question. */
-static void hold_to_limit(kernel_session *session, case_judgement *judgement)
+static void apply_limit(kernel_session *session, case_judgement *judgement)
 {
     const judge_block *block = &session->block;
     const size_t rows = block->distinct ? block->distinct : block->rows;
@@ -656,7 +656,7 @@ static void run_family(kernel_session *session, const char *input, size_t hidden
     case_judgement judgement;
     judge_family(session, input, hidden, &judgement);
     const bool wrong = judgement.verdict.kind == VERDICT_INACCURATE;
-    hold_to_limit(session, &judgement);
+    apply_limit(session, &judgement);
     note_verdict(session, input, "", &judgement);
     if (wrong && !(session->question.traits & LNJUDGE_THESE_SIZES))
         judge_family(session, input, 2 * hidden, &judgement);
@@ -683,7 +683,7 @@ static void run_problem(kernel_session *session, size_t index)
     combination_describe(&shown, UINT64_MAX, factors, sizeof factors);
     snprintf(words, sizeof words, "%zux%zu%s%.200s", session->block.rows, session->block.hidden,
              *factors ? ", " : "", factors);
-    hold_to_limit(session, &judgement);
+    apply_limit(session, &judgement);
     note_verdict(session, "", words, &judgement);
     if (session->done < session->count || session->question.entry > 0)
         return;
@@ -694,7 +694,7 @@ static void run_problem(kernel_session *session, size_t index)
 
 /* ---- the question ---- */
 
-static void take_question(const lnjudge_question *given, kernel_session *session)
+static void check_question(const lnjudge_question *given, kernel_session *session)
 {
     static const size_t usual[] = {USUAL_HIDDEN};
     lnjudge_question *question = &session->question;
@@ -727,7 +727,7 @@ static void begin(const lnjudge_question *given, kernel_session *session)
 {
     const lnjudge_question *question = &session->question;
     size_t families;
-    take_question(given, session);
+    check_question(given, session);
     const judge_settings settings = {
         .seed = question->seed, .max_row_ulp = INFINITY, .stop = question->stop};
     session->runner = (kernel_runner){.ask = ask_in_process, .reserve = reserve};

@@ -375,7 +375,7 @@ static double shown_at(ln_type type, const void *row, size_t column)
 }
 
 /* Describes a wrong element that is no ordinary number; "": it is one. */
-static const char *look_of(const wrong_row *wrong, size_t column)
+static const char *describe_value(const wrong_row *wrong, size_t column)
 {
     size_t size = dtype_size(wrong->block->storage);
     double given = storage_load(wrong->block->storage, wrong->y, column);
@@ -391,7 +391,7 @@ static const char *look_of(const wrong_row *wrong, size_t column)
                                      : "";
 }
 
-/* Marks the wrong columns; *first: the first one. Returns the look_of() that all share; NULL: there is none. */
+/* Marks the wrong columns; *first: the first one. Returns the describe_value() that all share; NULL: there is none. */
 static const char *mark_columns(const wrong_row *wrong, size_t *first, size_t *count)
 {
     /* noise: more row ULP than rounding costs if the sums are right. */
@@ -411,7 +411,7 @@ static const char *mark_columns(const wrong_row *wrong, size_t *first, size_t *c
         wrong->judge->wrong_columns[i] = bad;
         if (!bad)
             continue;
-        const char *here = look_of(wrong, i);
+        const char *here = describe_value(wrong, i);
         *first = *count ? *first : i;
         look = *count && strcmp(look, here) != 0 ? "" : here;
         *count += 1;
@@ -421,7 +421,7 @@ static const char *mark_columns(const wrong_row *wrong, size_t *first, size_t *c
 
 /* Returns whether the errors of all columns are the same share of gamma xhat. All are wrong then, even if only the
  * largest error exceeds the limit. */
-static bool is_stretched(const metrics_row *row, const void *y, double *share)
+static bool is_proportional(const metrics_row *row, const void *y, double *share)
 {
     static const double noise = 4; /* row ULP */
     double products = 0, squares = 0;
@@ -453,7 +453,7 @@ static bool describe_row(wrong_row *wrong, row_findings *findings)
     size_t first, count;
     double share;
     note_mistakes(findings, norm_mistakes(&asked));
-    if (block->hidden >= LONG_ENOUGH && is_stretched(&wrong->judged, wrong->y, &share)) {
+    if (block->hidden >= LONG_ENOUGH && is_proportional(&wrong->judged, wrong->y, &share)) {
         number_print(wrong->as, ROW_FAULT_LENGTH,
                      "; y - exact is %.3g of gamma xhat in all columns", share);
         return false;
@@ -477,7 +477,7 @@ static bool describe_row(wrong_row *wrong, row_findings *findings)
 static void find_wrong_class(wrong_row *wrong, size_t column, bool limit, row_findings *findings)
 {
     verdict_kind kind = limit ? VERDICT_TYPE_LIMITED_CLASS : VERDICT_WRONG_CLASS;
-    const char *look = look_of(wrong, column);
+    const char *look = describe_value(wrong, column);
     if (describe_row(wrong, findings))
         judge_find(findings, kind, "row %zu: %s", wrong->number, wrong->words);
     else

@@ -82,8 +82,8 @@ static const order_answer no_claim = {{INFINITY, 0},
 
 /* Raises *lost and *delta to the errors of running means and merges, proven in kernels/bounds/bounds.c for n elements
  * in each lane and L levels. Here `chance` also reduces the sums of N similar roundings in that proof. */
-static void take_running(const order_question *asked, const ln_row_facts *facts,
-                         const arithmetic *sums, unsigned levels, double *lost, double *delta)
+static void add_running_means(const order_question *asked, const ln_row_facts *facts,
+                              const arithmetic *sums, unsigned levels, double *lost, double *delta)
 {
     double u = sums->unit, all = (double)asked->hidden, L = levels;
     double n = ceil(all / exp2(L)), g4 = gamma_of(4, u), V = facts->var;
@@ -114,7 +114,7 @@ static order_answer layernorm_any_order(const order_question *asked, const ln_ro
     double divided = n / (n - convention->ddof);
     double lost = g * Q + (2 * mu + delta) * delta + 4 * sums.unit * (Q + mu * mu) + 4 * sums.tiny;
     for (unsigned levels = 0; levels < 64 && asked->hidden >> levels > 0; levels++)
-        take_running(asked, facts, &sums, levels, &lost, &delta);
+        add_running_means(asked, facts, &sums, levels, &lost, &delta);
     lost *= divided;
     double rho = rstd_error(convention, facts->var * divided, lost, sums.unit);
     if (!isfinite(rho))
@@ -203,8 +203,8 @@ static row_leverage leverage_of(const metrics_row *row, const double *x)
 
 /* Raises *worst to the errors of an algorithm. `off` is added to and subtracted from its m2, and its mean is given an
  * error of (4 + sqrt(N)) u |mean| more, since its order of summation may be right by luck. */
-static void take_way(ln_type type, const metrics_row *row, const row_leverage *most,
-                     const moments *way, double off, textbook_errors *worst)
+static void add_algorithm(ln_type type, const metrics_row *row, const row_leverage *most,
+                          const moments *way, double off, textbook_errors *worst)
 {
     const ln_row_facts *facts = &row->answer->facts;
     double low = rstd_of(type, row, way->m2 + off), high = rstd_of(type, row, way->m2 - off);
@@ -253,8 +253,8 @@ static double error_of_rest(ln_type type, const metrics_row *row, const double *
 
 /* Raises *worst to the errors of the sum of squares and of two passes with sums in one order. Returns the statistics of
  * two passes in *way. */
-static void take_order(double *terms, ln_type type, const metrics_row *row, const double *x,
-                       int order, const row_leverage *most, moments *way, textbook_errors *worst)
+static void add_order(double *terms, ln_type type, const metrics_row *row, const double *x,
+                      int order, const row_leverage *most, moments *way, textbook_errors *worst)
 {
     const ln_row_facts *facts = &row->answer->facts;
     size_t hidden = row->hidden;
@@ -265,15 +265,15 @@ static void take_order(double *terms, ln_type type, const metrics_row *row, cons
         terms[i] = rounded_to(type, x[i] * x[i]);
     way->m2 = rounded_to(type, add_in_order(type, terms, hidden, order) -
                                    rounded_to(type, sum * way->mean));
-    take_way(type, row, most, way, unit * n * (4 * facts->var + (4 + sqrt(n)) * mean * mean),
-             worst);
+    add_algorithm(type, row, most, way, unit * n * (4 * facts->var + (4 + sqrt(n)) * mean * mean),
+                  worst);
     for (size_t i = 0; i < hidden; i++) {
         double off = rounded_to(type, x[i] - way->mean);
         terms[i] = rounded_to(type, off * off);
     }
     way->m2 = add_in_order(type, terms, hidden, order);
     double dm = fabs(way->mean - facts->mean) + (4 + sqrt(n)) * unit * fabs(mean);
-    take_way(type, row, most, way, 4 * unit * n * facts->var + n * dm * dm, worst);
+    add_algorithm(type, row, most, way, 4 * unit * n * facts->var + n * dm * dm, worst);
 }
 
 static const double near_mean = 3; /* std */
@@ -281,8 +281,8 @@ static const double near_mean = 3; /* std */
 /* Raises *worst to the errors of sums of x minus a pivot (Chan, Golub, LeVeque 1983), if the pivot is within `near`
  * standard deviations of the mean. With a pivot farther away, as in rows that begin with a spike, the algorithm loses
  * digits that the others keep. */
-static void take_pivot(double *terms, ln_type type, const metrics_row *row, const double *x,
-                       const row_leverage *most, double pivot, double near, textbook_errors *worst)
+static void add_pivot(double *terms, ln_type type, const metrics_row *row, const double *x,
+                      const row_leverage *most, double pivot, double near, textbook_errors *worst)
 {
     const ln_row_facts *facts = &row->answer->facts;
     double n = (double)row->hidden, off = pivot - facts->mean;
@@ -299,8 +299,8 @@ static void take_pivot(double *terms, ln_type type, const metrics_row *row, cons
         way.m2 = rounded_to(type, add_in_order(type, terms, row->hidden, order) -
                                       rounded_to(type, sum * mean));
         way.mean = rounded_to(type, pivot + mean);
-        take_way(type, row, most, &way, 4 * unit_roundoff(type) * n * (facts->var + off * off),
-                 worst);
+        add_algorithm(type, row, most, &way, 4 * unit_roundoff(type) * n * (facts->var + off * off),
+                      worst);
     }
 }
 
@@ -336,15 +336,15 @@ static textbook_errors layernorm_textbook(const metrics_row *row, const double *
     row_leverage most = leverage_of(row, x);
     moments way = running(accumulator, x, row->hidden);
     made = (textbook_errors){0};
-    take_way(accumulator, row, &most, &way,
-             4 * unit * n * sqrt(var * (var + facts->mean * facts->mean)), &made);
+    add_algorithm(accumulator, row, &most, &way,
+                  4 * unit * n * sqrt(var * (var + facts->mean * facts->mean)), &made);
     double rest = 0;
     for (int order = 0; order < SUM_ORDERS; order++) {
-        take_order(terms, accumulator, row, x, order, &most, &way, &made);
+        add_order(terms, accumulator, row, x, order, &most, &way, &made);
         if (order == 0)
             rest = error_of_rest(accumulator, row, x, &way);
     }
-    take_pivot(terms, accumulator, row, x, &most, x[0], near_mean, &made);
+    add_pivot(terms, accumulator, row, x, &most, x[0], near_mean, &made);
     free(terms);
     made.row_ulp += rest;
     /* Errors below 4 u of the root mean square (mean) and of rstd are allowed on every row. */
@@ -374,14 +374,14 @@ static textbook_errors layernorm_poorest(const metrics_row *row, const double *x
     qsort(sorted, row->hidden, sizeof *sorted, by_value);
     row_leverage most = leverage_of(row, x);
     for (int order = 0; order < 2; order++) /* ascending, and descending */
-        take_order(terms, accumulator, row, sorted, order, &most, &way, &worst);
+        add_order(terms, accumulator, row, sorted, order, &most, &way, &worst);
     free(sorted);
     /* Kernels take their pivot from the first elements or the middle one: this is the farthest from the mean. */
     double pivot = x[row->hidden / 2];
     for (size_t i = 0; i < row->hidden && i < 8; i++)
         if (fabs(x[i] - row->answer->facts.mean) > fabs(pivot - row->answer->facts.mean))
             pivot = x[i];
-    take_pivot(terms, accumulator, row, x, &most, pivot, INFINITY, &worst);
+    add_pivot(terms, accumulator, row, x, &most, pivot, INFINITY, &worst);
     free(terms);
     return worst;
 }

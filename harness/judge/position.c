@@ -35,7 +35,7 @@ static element_error error_at(const metrics_row *row, const double *x, const voi
 }
 
 /* Fits a and b and writes s into left. Returns false if the fit is not determined. */
-static bool take_out_shared(const metrics_row *row, const double *x, const void *y, double *left)
+static bool remove_shared(const metrics_row *row, const double *x, const void *y, double *left)
 {
     double dd = 0, od = 0, oo = 0, ed = 0, eo = 0;
     for (size_t i = 0; i < row->hidden; i++) {
@@ -132,7 +132,7 @@ void position_add(position_errors *errors, const metrics_row *row, const double 
         !(row->answer->max_xhat > 0))
         return;
     double *left = allocate(row->hidden * sizeof *left);
-    if (take_out_shared(row, x, y, left)) {
+    if (remove_shared(row, x, y, left)) {
         add_outward(&errors->outward, row, y);
         fill_bins(left, row->hidden, false, &bins);
         add_places(errors->signed_sums, &bins);

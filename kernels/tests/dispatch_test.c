@@ -218,14 +218,14 @@ TEST(exact_streams_to_memory)
 enum { K = 1 << 10, M = 1 << 20 };
 
 static char root[] = "/tmp/lnbench-caches-XXXXXX";
-static long told[LN_CACHES]; /* the sizes from sysconf */
-static unsigned leaf_of_cpu; /* 4, 0x8000001d, or 0: none */
-static unsigned leaf[4][4];  /* the subleaves of that leaf */
+static long sysconf_bytes[LN_CACHES]; /* the sizes from sysconf */
+static unsigned leaf_of_cpu;          /* 4, 0x8000001d, or 0: none */
+static unsigned leaf[4][4];           /* the subleaves of that leaf */
 static cache_sizes found;
 
 static long sysconf_told(int level)
 {
-    return told[level];
+    return sysconf_bytes[level];
 }
 
 static void cpuid_told(unsigned wanted, unsigned subleaf, unsigned registers[4])
@@ -271,7 +271,7 @@ static void begin(void)
 {
     char command[64];
     snprintf(command, sizeof command, "rm -rf %s", root);
-    memset(told, 0, sizeof told);
+    memset(sysconf_bytes, 0, sizeof sysconf_bytes);
     leaf_of_cpu = 0;
     assert_int_equal(system(command), 0);
     assert_int_equal(mkdir(root, 0700), 0);
@@ -322,12 +322,12 @@ TEST(the_smaller_counts)
     cache(cpu, 1, "1", "Instruction", "32K");
     cache(cpu, 2, "2", "Unified", "1024K");
     cache(cpu, 3, "3", "Unified", "32768K");
-    told[LN_L1] = 48 * K, told[LN_L2] = 1 * M, told[LN_L3] = 384 * M;
+    sysconf_bytes[LN_L1] = 48 * K, sysconf_bytes[LN_L2] = 1 * M, sysconf_bytes[LN_L3] = 384 * M;
     find_caches(NULL);
     expect(LN_L1, 48 * K, "sysfs");
     expect(LN_L2, 1 * M, "sysfs");
     expect(LN_L3, 32 * M, "sysfs");
-    told[LN_L3] = 16 * M;
+    sysconf_bytes[LN_L3] = 16 * M;
     find_caches(NULL);
     expect(LN_L3, 16 * M, "sysconf");
 }
@@ -370,7 +370,7 @@ TEST(nonsense_is_not_taken)
     begin();
     static const char *const sizes[] = {"0K", "", "many", "-32K", "99999999999999999999G", "7"};
     unsigned cpu = allowed_cpu(0);
-    told[LN_L1] = -1, told[LN_L2] = 0, told[LN_L3] = 8 * M;
+    sysconf_bytes[LN_L1] = -1, sysconf_bytes[LN_L2] = 0, sysconf_bytes[LN_L3] = 8 * M;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         cache(cpu, 0, "1", "Data", sizes[i]);
         cache(cpu, 1, "3", "Unified", sizes[i]);
@@ -402,7 +402,7 @@ TEST(the_environment_comes_first)
     static const char *const malformed[] = {
         "",          "32K",        "32K,1M",   "32K,1M,32M,", "1M,32K,2M",   "32K,1M,32MB",
         "-1,1M,32M", "32K;1M;32M", "0,1M,32M", "a,b,c",       "32K, 1M, 32M"};
-    told[LN_L3] = 8 * M;
+    sysconf_bytes[LN_L3] = 8 * M;
     find_caches("32K,1M,24M");
     expect(LN_L1, 32 * K, "LN_CACHE_BYTES");
     expect(LN_L2, 1 * M, "LN_CACHE_BYTES");

@@ -376,8 +376,8 @@ typedef struct exact_row {
 #define F16_LOST 0x1p-25
 
 /* Increases the errors of a row in which each step is rounded, x was printed, or the root is that of other values. */
-static void widen_row(const search *own, bool centred, double h, const source *from,
-                      const ln_row_facts *facts, exact_row *row)
+static void increase_errors(const search *own, bool centred, double h, const source *from,
+                            const ln_row_facts *facts, exact_row *row)
 {
     const double n = (double)row->length, reach = centred ? facts->max_dev : facts->max_abs;
     const double std = sqrt(row->square);
@@ -479,7 +479,7 @@ static void make_row(search *own, ln_operation kind, const reduction *over, cons
     const double reach = centred ? facts->max_dev : facts->max_abs;
     row->lost += facts->var * (1 / ((1 - rho) * (1 - rho)) - 1);
     row->shift = (mean_off + 6 * row->unit * (mean + reach + mean_off)) / sqrt(facts->var);
-    widen_row(own, centred, h, from, facts, row);
+    increase_errors(own, centred, h, from, facts, row);
 }
 
 /* ---- comparison of a row with the candidates ---- */
