@@ -271,9 +271,10 @@ static void add_legend(const short_table *table, const relation *shown, text_buf
     if (relation_shows(shown, place_of(table, ORDINARY)))
         text_add(lines, "ordinary: the largest error on rows of N(0,1), in row ULP.\n");
     if (relation_shows(shown, place_of(table, WORST)))
-        text_add(lines, "worst: the largest error on all but edge and adversarial rows, in row ULP "
-                        "(ulps of |gamma| max|xhat| + |beta|); NaN: a wrong NaN, infinity "
-                        "or number; fault: crash, hang or overrun.\n");
+        text_add(lines,
+                 "worst: the largest error on all but edge and adversarial rows, in row ULP "
+                 "(ulps of |gamma| max|xhat| + |beta|); no digit: none is "
+                 "correct; NaN: a wrong NaN, infinity or number; fault: crash, hang or overrun.\n");
     if (relation_shows(shown, place_of(table, EDGE_CASES)))
         text_add(
             lines,
