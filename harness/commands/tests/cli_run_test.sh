@@ -127,7 +127,7 @@ check "both: no chart of means" hasnt both/rmsnorm/report.md 'mean is far from z
 export FAKE_COUNTERS=yes LD_PRELOAD=$libraries/libfake_counters.so
 accepted "counted" 0 run --db counted.db "${small[@]}" --only speed --shapes 4x16 --processes 1 --repetitions 2
 FAKE_COUNTERS=refuse run_it doctor --facts
-check "counters refused: doctor says why" has out 'counted by the CPU: not allowed .sysctl kernel.perf_event_paranoid'
+check "counters refused: doctor says why" has out 'performance counters: not allowed .sysctl kernel.perf_event_paranoid'
 unset FAKE_COUNTERS LD_PRELOAD
 counted='SELECT count(*) = sum(abs(cycles * iterations - 3000) < 1 AND abs(instructions * iterations - 5000) < 1) FROM repetitions'
 "$binaries/run_sql" counted.db "$counted" >out 2>err
