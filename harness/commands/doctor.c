@@ -222,8 +222,7 @@ static void print_text(const output_file *out, const machine_facts *machine,
         warnings++;
     output_colour(out, is_trusted(scatter) ? NULL : "31");
     if (is_trusted(scatter))
-        output_text(out, "timings here, in half a second, are good to about %.2g %%: ",
-                    100 * scatter->apart);
+        output_text(out, "timings here are good to about %.2g %%: ", 100 * scatter->apart);
     else if (scatter->cpu_share < least_cpu_share)
         output_text(out,
                     "timings here cannot be trusted, since other work uses %.0f %% of the CPU: ",

@@ -347,7 +347,9 @@ static void print_table(const eval_shown *shown, const output_file *out)
                  as_text(judge_describe_counts(&shown->certified, described, sizeof described)));
     relation_row(rows, as_text("correct digits"),
                  as_text(usable == USABLE_YES  ? "yes"
-                         : usable == USABLE_NO ? "not in every row, or the verdict is fail"
+                         : usable == USABLE_NO ? result->verdict.kind > VERDICT_TYPE_LIMITED_CLASS
+                                                     ? "not counted: the verdict is fail"
+                                                     : "not in every row"
                                                : "not known: nothing was judged"));
     relation_print(rows, out);
     output_line(out, "ulp_...: in ulps of the element; row_ulp_...: of |gamma| max|xhat| + |beta|");

@@ -367,7 +367,7 @@ const cli_command command_history = {
     .brief = "show a measure over the stored runs, with its change points",
     .usage = "[OPTION...]",
     .example = "history --kernels 'library*' --out charts",
-    .summary = "Shows a measure over the stored runs and where it changed (E-divisive, 5 %).",
+    .summary = "Shows a measure over the stored runs and where it changed (E-divisive, p < 0.05).",
     .details =
         "Runs of different machines are never mixed. Text and Markdown have a line for each case;\n"
         "TSV, CSV and JSON have a line for each run of a case.\n"

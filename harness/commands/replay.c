@@ -541,7 +541,7 @@ static const cli_option options[] = {
      offsetof(replay_options, id)},
     {"failures", NULL, "replay every failed case", OPTION_FLAG, offsetof(replay_options, failures)},
     PLUGIN_OPTION(replay_options, plugins),
-    {"max-row-ulp", "X", "the limit that the run had, if any", OPTION_REAL,
+    {"max-row-ulp", "X", "give the limit that the run had, if any", OPTION_REAL,
      offsetof(replay_options, max_row_ulp)},
     STORE_OPTION(replay_options, database),
     OUTPUT_OPTIONS(replay_options, printed),
@@ -624,7 +624,7 @@ static bool check_page(const char *file, const output_file *out, const run_view 
         output_aside(out, "The page is not compared: another lnbench or gnuplot drew it.");
     if (compared && !same) {
         const size_t from = at < 24 ? 0 : at - 24;
-        output_aside(out, "%s: differs from the page that its run draws.", file);
+        output_aside(out, "%s: differs from the page drawn from its run.", file);
         output_aside(out, "the page says  %.60s", theirs.bytes + from);
         output_aside(out, "its run says   %.60s", ours.bytes + from);
     }

@@ -305,7 +305,7 @@ static const cli_option options[] = {
     {"conformance", "yes|no", "conformance tests of plugins, peers, library calls (default: yes)",
      OPTION_TEXT, offsetof(run_options, conformance)},
     PLUGIN_OPTION(run_options, run.plugins),
-    {"seed", "N", "seed of inputs and of the order (default: 1)", OPTION_COUNT,
+    {"seed", "N", "seed of inputs and of the order of kernels (default: 1)", OPTION_COUNT,
      offsetof(run_options, run.request.seed)},
     {"processes", "P", "worker processes that time each shape (default: the plan's)", OPTION_COUNT,
      offsetof(run_options, run.request.processes)},
@@ -335,10 +335,10 @@ const cli_command command_run = {
     .summary = "Measures and judges kernels, stores every result and draws charts.",
     .details =
         "Speed is measured on normal rows (or --time-on), under the first convention. Errors\n"
-        "are judged on 18 rows (tensor files: all) of each of the plan's inputs, conventions and\n"
-        "hidden sizes. Plugins, peers and the library's calls also go through the conformance\n"
-        "tests. Without these (--conformance no), no plugin and no call is recommended;\n"
-        "with --only, no kernel is.\n"
+        "are judged on 18 rows (tensor files: all) for each input, convention and hidden size of\n"
+        "the plan. Plugins, peers and the library's calls also go through the conformance tests.\n"
+        "With --conformance no, no plugin and no library call is recommended; with --only,\n"
+        "nothing is.\n"
         "Exit code 0: fine; 2: usage; 3: the speeds are too noisy to say which kernel is fastest;\n"
         "5: a kernel is inaccurate; 6: a kernel crashed, hung or broke its contract; 7: a file,\n"
         "the environment or a chart failed, or a case has no result; 130: interrupted (--resume\n"

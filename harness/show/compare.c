@@ -640,7 +640,7 @@ static const char by_time_sql[] =
     "WITH own AS (SELECT *, " MACHINE_SQL " AS identity FROM runs WHERE command = "
     "'run' AND (requested > 0 OR EXISTS "
     "(SELECT 1 FROM cells WHERE run = runs.id))), "
-    "latest AS (SELECT * FROM own ORDER BY started DESC, id DESC LIMIT 1) "
+    "latest AS (SELECT * FROM own ORDER BY imported, started DESC, id DESC LIMIT 1) "
     "SELECT own.id AS id FROM own, latest WHERE iif(?1 = 'latest', own.id = latest.id, "
     "(own.started, own.id) < (latest.started, latest.id) AND own.identity = latest.identity "
     "AND own.request_hash = latest.request_hash) "

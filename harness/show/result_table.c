@@ -256,7 +256,7 @@ static void add_legend(const short_table *table, const relation *shown, text_buf
     if (shapes)
         clean_format(lines, FORM_LINE,
                      "%s: hidden %zu, data in %s; %% of a copy's speed ± 95 %% interval (!: over "
-                     "1/20 of it)%s%s.\n",
+                     "5 %% of it)%s%s.\n",
                      name, answer->columns[answer->key].key.hidden,
                      answer->columns[answer->key].regime, speedup ? "; x: times as fast" : "",
                      more);
@@ -269,7 +269,7 @@ static void add_legend(const short_table *table, const relation *shown, text_buf
     if (relation_shows(shown, place_of(table, GBPS)))
         clean_format(lines, FORM_LINE, "GB/s: at %s.\n", name);
     if (relation_shows(shown, place_of(table, ORDINARY)))
-        text_add(lines, "ordinary: the largest error on rows of N(0,1), in row ULP.\n");
+        text_add(lines, "ordinary: largest error on N(0,1), in row ULP; ");
     if (relation_shows(shown, place_of(table, WORST)))
         text_add(lines,
                  "worst: the largest error on all but edge and adversarial rows, in row ULP "
@@ -282,7 +282,7 @@ static void add_legend(const short_table *table, const relation *shown, text_buf
             "without eps; type-limited: some correct kernels of these types lose digits there.\n");
     if (relation_shows(shown, place_of(table, DIGITS)))
         text_add(lines,
-                 "digits: passed cases with a correct digit in every row / supported cases.\n");
+                 "digits: cases that pass with a correct digit in every row / supported cases.\n");
     if (relation_shows(shown, place_of(table, REPRODUCIBLE)))
         text_add(lines, "reproducible, bit for bit: in any batch (row), on every ISA too (isa), in "
                         "the same call only (run).\n");

@@ -222,11 +222,11 @@ const char *standing_objection(const kernel_standing *own, const case_verdict *w
     else if (wrong == 0)
         snprintf(words, OBJECTION_WORDS, "has %s", largest);
     else
-        snprintf(words, OBJECTION_WORDS, "%s in %zu of %zu case%s, %s%s)",
-                 all->wrong ? "fails" : "loses digits", wrong, all->judged, plural(all->judged),
-                 !extreme_alone ? "not only edge cases ("
-                 : wrong == 1   ? "an edge case (elsewhere "
-                                : "all of them edge cases (elsewhere ",
-                 largest);
+        snprintf(words, OBJECTION_WORDS, "has %s, and %s in %zu of %zu case%s, %s", largest,
+                 all->wrong ? "fails" : "loses more digits", wrong, all->judged,
+                 plural(all->judged),
+                 !extreme_alone ? "not only edge cases"
+                 : wrong == 1   ? "an edge case"
+                                : "all of them edge cases");
     return words;
 }

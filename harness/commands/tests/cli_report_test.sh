@@ -237,7 +237,7 @@ for byte in page:
 open("forged.html", "wb").write(page + b"<!-- all before this line: %016x -->\n" % value)
 END
     run_it report --verify forged.html
-    check "a forged page: the file first" is "$(head -n 1 out)" "forged.html: differs from the page that its run draws."
+    check "a forged page: the file first" is "$(head -n 1 out)" "forged.html: differs from the page drawn from its run."
     check "a forged page: where" has out '^the page says .*1\.1<'
     check "a forged page: the last line" is "$code, $(tail -n 1 out)" "5, 4 of 4 errors hold"
 else
