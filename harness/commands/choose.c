@@ -318,6 +318,8 @@ static void add_answer(const choice *own, text_buffer *out)
         if (i != FASTEST && kernel->proven)
             text_format(out, ", proven to stay within %g%s", own->wanted.budget,
                         isnan(own->wanted.kappa) ? "" : " on rows of this kappa");
+        else if (i != FASTEST)
+            text_add(out, ", measured, not proven");
         const double faster = speedup(own, kernel);
         if (i >= TUNED && own->named && answer_is_level(faster))
             text_add(out, ": about as fast");

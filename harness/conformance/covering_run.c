@@ -279,9 +279,7 @@ void run_combinations(row_judge *judge, const conformance_blocks *blocks,
         ln_problem problem =
             combination_problem(&found.asked, kernel->facts.storage, kernel->facts.param);
         judgement->verdict = found.verdict;
-        verdict_say(&judgement->verdict,
-                    "%zux%zu with %d setting%s other than the default (lnbench replay --case says "
-                    "which of them it takes): %s",
+        verdict_say(&judgement->verdict, "%zux%zu with %d setting%s other than the default: %s",
                     problem.rows, problem.hidden, factors, factors == 1 ? "" : "s",
                     found.verdict.detail);
         found.seen.mistakes = run.mistakes;

@@ -776,9 +776,7 @@ static void add_basis(const run_answer *answer, text_buffer *out)
     if (tests > 0)
         text_format(out, ", plus %zu conformance case%s of each library call, plugin and peer",
                     tests, plural(tests));
-    clean_format(out, FORM_LINE, " (%s plan)", answer->view->run.plan);
-    text_add(out,
-             provisional ? "; without --shapes, the default plan has ten times as many.\n" : ".\n");
+    clean_format(out, FORM_LINE, " (%s plan).\n", answer->view->run.plan);
 }
 
 void answer_sentences(const run_answer *answer, text_buffer *out)
