@@ -63,7 +63,7 @@ extern _Thread_local die_catcher *die_caught_by;
 /* Prints "lnbench: ...", made printable (base/text.h), unless the reader of standard output closed the pipe (| head).
  * Then exits with the code of finish_output(). Allocates no memory. */
 _Noreturn void die(exit_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* die() appends this to its line, for example "; the same command with --resume goes on". */
+/* die() appends this to its line, for example "; repeat the command with --resume". */
 extern const char *die_note;
 /* Calls die() with code 7 and "out of memory (N bytes more)"; main() sets it as out_of_memory (base/arena.h). */
 _Noreturn void die_of_memory(size_t bytes);

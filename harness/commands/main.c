@@ -23,9 +23,10 @@ static void print_help(FILE *file)
           file);
     for (size_t i = 0; i < command_count; i++)
         fprintf(file, "  %-11s  %s\n", commands[i]->name, commands[i]->brief);
-    fputs("\nExit codes: 0 fine, 1 regression, 2 usage, 3 inconclusive, 4 not comparable,\n"
-          "5 inaccurate or no kernel within the budget, 6 crash or broken contract,\n"
-          "7 environment or I/O, 130 interrupted, 141 standard output was closed.\n",
+    fputs("\nExit code 0: fine; 1: regression; 2: usage; 3: inconclusive; 4: not comparable;\n"
+          "5: inaccurate, or no kernel within the budget; 6: crash or broken contract;\n"
+          "7: environment or I/O; 130: interrupted; 141: standard output was closed.\n"
+          "Environment variables: docs/install.md.\n",
           file);
 }
 

@@ -13,6 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- showing a result ---- */
 
@@ -183,7 +184,7 @@ bool run_measure(run_session *session, const run_settings *settings, const kerne
     else
         begin_run(session, command, command_line);
     if (strcmp(command, "run") == 0)
-        die_note = "; the same command with --resume goes on";
+        die_note = "; repeat the command with --resume";
     progress_begin(&session->progress, session_cost(&session->plan).seconds);
     bool finished =
         session_invariance(session, kernels) && session_accuracy(session) && session_speed(session);
@@ -211,7 +212,8 @@ void run_prepare(run_session *session, const run_settings *settings, kernel_list
     request.settings = hash_bytes(HASH_START, &settings->max_row_ulp, sizeof settings->max_row_ulp);
     request.settings =
         hash_bytes(request.settings, &settings->plugins.count, sizeof settings->plugins.count);
-    request.settings = hash_bytes(request.settings, "", 1); /* an option that earlier runs had */
+    request.settings =
+        hash_bytes(request.settings, "", 1); /* keeps the hash of runs with one option more */
     machine_read(&session->machine);
     session->worker = worker_start(settings->plugins.words, settings->plugins.count, kernels);
     if (kernels->left_out[0])
@@ -266,14 +268,18 @@ static exit_code run(void *context, const cli_call *call)
         return EXIT_CODE_FINE;
     }
     /* Folders that cannot be written to are reported before anything is measured. */
-    if (out->format == OUTPUT_TEXT && !options->no_charts)
+    if (out->format == OUTPUT_TEXT && !options->no_charts) {
         make_directories(options->out);
+        if (access(options->out, W_OK) != 0)
+            die(EXIT_CODE_ENVIRONMENT, "%s: cannot be written: name another folder with --out",
+                options->out);
+    }
     const bool finished = run_measure(&session, &options->run, &kernels, "run", call->line);
     const size_t missing = show_run(&session, options, finished);
     run_end(&session, &kernels);
     if (!finished)
         die(EXIT_CODE_INTERRUPTED,
-            "interrupted: what was measured is kept; the same command with --resume goes on");
+            "interrupted: what was measured is kept; repeat the command with --resume");
     run_check_missing(&options->run, missing, session.gave_up,
                       missing == 1 ? "the same command with --resume tries it again "
                                    : "the same command with --resume tries them again ");

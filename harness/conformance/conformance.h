@@ -183,7 +183,7 @@ typedef struct hunt_state {
     uint64_t done;            /* the number of climbs */
     uint64_t rows;            /* the number of tried rows */
     double until;             /* the time to stop, on the monotonic clock; 0: never */
-    bool cut;                 /* the last restarts were stopped early */
+    bool cut;                 /* the last climb was stopped early */
     bool interrupted;         /* by the user */
     const char *reproducible; /* the kernel's class (domain/kernel.h); NULL: not known */
 } hunt_state;

@@ -16,7 +16,8 @@ typedef struct invariance_setting {
     size_t rows;      /* rows of the batch; 0: all */
     unsigned threads; /* 0: one */
     unsigned again;   /* further calls, whose bits must be the same */
-    size_t off; /* the buffers' distance from their place in timing, in bytes; 1: an element */
+    size_t
+        off; /* distance of the buffers from their place in timing, in bytes; 1 means one element */
 } invariance_setting;
 
 /* The first one is the default: all rows, one thread, buffers as in timing. */

@@ -77,7 +77,7 @@ static _Noreturn void die_of_word(const kernel_list *kernels, const char *word, 
     die(EXIT_CODE_USAGE,
         "no kernel matches '%.100s'%s%.100s%s: see lnbench list kernels --operation all%s%s", word,
         nearest ? " (did you mean '" : "", nearest ? nearest : "", end,
-        shown ? "; the plugin has " : "", shown ? listed.bytes : "");
+        shown ? "; plugins and peers have " : "", shown ? listed.bytes : "");
 }
 
 const kernel_entry *kernel_find(const kernel_list *kernels, const char *word)
@@ -335,8 +335,10 @@ bool call_class(const kernel_facts *kernel, ln_accuracy *accuracy)
 
 bool promise_covers(ln_accuracy accuracy, const char *family, const ln_convention *convention)
 {
-    bool in_range = strcmp(family, "huge") != 0 && strcmp(family, "overflow") != 0 &&
-                    (strcmp(family, "subnormal-out") != 0 || convention->affine != LN_AFFINE_NONE);
+    bool in_range =
+        strcmp(family, "huge") != 0 && strcmp(family, "overflow") != 0 &&
+        (strcmp(family, "subnormal-out") != 0 || convention->operation == LN_OPERATION_RMSNORM ||
+         convention->affine != LN_AFFINE_NONE);
     return in_range || accuracy == LN_ACCURACY_ACCURATE || accuracy == LN_ACCURACY_EXACT;
 }
 

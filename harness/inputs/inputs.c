@@ -593,7 +593,7 @@ static double blocks_element(made_element *at)
     return mean + random_normal(&at->random, at->i);
 }
 
-/* Returns integers from -128 to 127 times one scale, with a zero point in odd rows. */
+/* Returns an integer from -128 to 127, in odd rows from 0 to 255, times the scale of the row. */
 static double quantised_element(made_element *at)
 {
     static const double scales[4] = {1.0 / 127, 0.05, 0.0078125, 1.5};

@@ -70,8 +70,8 @@ double judge_reach(const metrics_row *row, const double *x, size_t column);
 /* Compares a statistic that a kernel wrote with the exact one. role: ROLE_MEAN or ROLE_RSTD. */
 judged_statistic judge_statistic(const ln_reference_result *answer, size_t role, double given);
 
-/* The change of element i of a row (element `at` of the block) before its last rounding if another place is rounded
- * than the convention says; `which` is passed on. */
+/* Returns how much element i of a row (element `at` of the block) changes before its last rounding if a different step
+ * is rounded than the convention says; `which` is passed on. */
 typedef double taken_of(const judge_block *block, const metrics_row *row, size_t at, size_t i,
                         const void *which);
 /* Returns whether the errors of y are those of rounding in that other place (method: judging.c). Always false except

@@ -74,7 +74,8 @@ static void timing_begin(timed_round *timing, run_session *session, const speed_
                              group->input, NULL, i * group->block_rows);
 }
 
-/* Returns whether a case with this verdict is timed. State that its constructor set is no obstacle. */
+/* Returns whether a case with this verdict is timed. A state-changed verdict does not prevent it if the
+ * constructor of the plugin set that state. */
 static bool is_timed(const timed_case *timed, const case_verdict *verdict)
 {
     const char *set = timed->kernel ? timed->kernel->set_at_load : "";

@@ -768,6 +768,8 @@ static void add_basis(const run_answer *answer, text_buffer *out)
         cases = all->judged - all->checked > cases ? all->judged - all->checked : cases;
         tests = all->checked > tests ? all->checked : tests;
     }
+    if (cases == 0)
+        return;
     clean_format(out, FORM_LINE,
                  provisional ? "Provisional: the figures rest on up to"
                              : "The figures rest on up to");

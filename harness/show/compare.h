@@ -168,8 +168,8 @@ bool pair_is_less_reproducible(const comparison_pair *pair);
 pair_failure pair_failed(const comparison_pair *pair);
 exit_code pair_exit_code(const comparison_pair *pair, const comparison_settings *settings);
 
-/* Returns "not comparable" if the contexts differ, nothing was compared or a result is missing; else the code of all
- * pairs that takes precedence. */
+/* Returns "not comparable" if the contexts differ, nothing was compared or a result is missing; else the most
+ * important exit code of all pairs. */
 exit_code comparison_exit_code(const run_comparison *comparison);
 
 extern const char *const accuracy_gate_names[GATE_BOUND + 1];

@@ -292,7 +292,7 @@ static const char *figure_words(arena *memory, double figure)
     return arena_format(memory, "%s", number_short(figure, shown));
 }
 
-/* Returns the largest row ULP of a side; "NaN" for a wrong NaN or infinity, "fail" without an output. */
+/* Returns the largest row ULP of a side; "NaN" for a wrong NaN, infinity or number, "fail" without an output. */
 static const char *error_words(arena *memory, const compared_side *side)
 {
     if (verdict_exit_code(&side->verdict) == EXIT_CODE_KERNEL_FAILED)
@@ -488,7 +488,8 @@ static void add_remarks(text_buffer *out, arena *memory, const run_comparison *c
     add_list(out, memory, comparison, bullet, "not compared", &lone, MOST_REMARKS);
     add_list(out, memory, comparison, bullet, "note", &comparison->remarks, MOST_REMARKS);
     if (comparison_exit_code(comparison) == EXIT_CODE_INCONCLUSIVE)
-        text_format(out, "%sto decide: run --processes 15, or duet --time 120\n", bullet);
+        text_format(out, "%sto decide: %sduet --time 120\n", bullet,
+                    is_of_runs(comparison) ? "run --processes 15, or " : "");
     word_list_free(&missing);
     word_list_free(&lone);
 }

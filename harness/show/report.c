@@ -28,7 +28,7 @@ typedef enum block_kind {
 } block_kind;
 
 typedef struct document {
-    const char *directory; /* has the charts */
+    const char *directory; /* the folder of the charts */
     char title[200];
     text_buffer subtitle, contents, html, markdown;
     bool in_section, in_list;

@@ -90,7 +90,7 @@ change_settings change_defaults(void)
     return (change_settings){0.05, 4, 199, 1};
 }
 
-/* The values in some order, divided into segments, and memory for the sums of distances of a segment. */
+/* The values (shuffled in a permutation test), their segments, and memory for the sums of distances in a segment. */
 typedef struct change_search {
     const change_settings *settings;
     double *values;

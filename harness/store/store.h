@@ -66,11 +66,11 @@ typedef struct stored_run {
 /* The error message for stores and exports of earlier formats. */
 #define MADE_BY_OLDER "made by an older lnbench; results/README.md lists the commits that read it"
 
-/* PRAGMA application_id: "lnbh" for a store; "lnrh" for an exported run, which ends with its hash (store/run_file.h);
- * "lnru" for one that was exported before 2026-11-30, whose other hash is not read. */
+/* PRAGMA application_id: "lnbh" for a store; "lnex" for an exported run, which ends with its hash (store/run_file.h);
+ * "lnru" for one that an earlier version exported, whose other hash is not checked. */
 enum {
     STORE_APPLICATION_ID = 0x6c6e6268,
-    STORE_EXPORTED_ID = 0x6c6e7268,
+    STORE_EXPORTED_ID = 0x6c6e6578,
     STORE_EXPORTED_EARLIER_ID = 0x6c6e7275,
 };
 

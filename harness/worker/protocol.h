@@ -144,9 +144,16 @@ typedef struct arena_map {
     off_t varied;
 } arena_map;
 
+/* The contents of the kernel_descriptions that LOAD writes, one for each kernel. */
+typedef enum description_kind {
+    DESCRIBES_NOTHING,
+    DESCRIBES_FACTS,
+    DESCRIBES_SUPPORT
+} description_kind;
+
 typedef struct kernel_description {
     kernel_facts facts;
-    /* The first reason why the kernel supports no preset at a common size; "": it supports one. */
+    /* DESCRIBES_SUPPORT: the first reason why the kernel supports no preset at a common size; "": it supports one. */
     char unsupported[REPLY_TEXT_LENGTH];
 } kernel_description;
 
@@ -171,9 +178,9 @@ typedef struct worker_message {
     call_place place;     /* judging: only the library's calls have another than PLACE_ITS_OWN */
     /* The class of a call of the library, in JUDGE (DONE then names the kernel in text) and TIME_ENTRY. */
     ln_accuracy accuracy;
-    size_t x_offset, y_offset; /* timed group: offsets of x and y in their first page */
-    bool describes; /* LOAD: write a kernel_description of each kernel to shared memory */
-    bool own_file;  /* LOAD: kernels must be in the file itself, not in a library that it loads */
+    size_t x_offset, y_offset;  /* timed group: offsets of x and y in their first page */
+    description_kind describes; /* LOAD */
+    bool own_file; /* LOAD: kernels must be in the file itself, not in a library that it loads */
     uint64_t seed;
     unsigned repetitions; /* TIME_RUN: of each entry; TIME_ENTRY: fewer for this one; 0: the same */
     double min_seconds;

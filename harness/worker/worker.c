@@ -267,8 +267,8 @@ static worker_slot *slot_of(worker_process *worker, const worker_message *messag
 }
 
 /* Loads a plugin into a process. False: *reply says why, and reply->count is the plugin. */
-static bool ask_to_load(worker_process *worker, worker_slot *slot, unsigned plugin, bool describes,
-                        worker_reply *reply)
+static bool ask_to_load(worker_process *worker, worker_slot *slot, unsigned plugin,
+                        description_kind describes, worker_reply *reply)
 {
     worker_message message = message_for(MESSAGE_LOAD, NULL);
     snprintf(message.text, sizeof message.text, "%s", worker->plugins[plugin]);
@@ -289,7 +289,7 @@ static bool load_again(worker_process *worker, worker_slot *slot, unsigned plugi
                        worker_reply *reply)
 {
     case_verdict said;
-    if (slot->loaded >> plugin & 1 || ask_to_load(worker, slot, plugin, false, reply))
+    if (slot->loaded >> plugin & 1 || ask_to_load(worker, slot, plugin, DESCRIBES_NOTHING, reply))
         return true;
     verdict_say(&said, "at load: %s", reply->text);
     snprintf(reply->text, sizeof reply->text, "%.200s", said.detail);
@@ -443,17 +443,24 @@ static exit_code load_plugin(worker_process *worker, unsigned i, kernel_list *li
     worker_slot *slot = &worker->slots[worker->builds ? 0 : i];
     worker_reply loaded = {0};
     uint64_t object_hash = 0;
-    const bool runs = slot->socket >= 0 || start_process(worker, slot, &loaded);
-    switch_to(worker, slot);
-    if (!runs || !ask_to_load(worker, slot, i, true, &loaded)) {
+    /* If a supports() crashes, the plugin is loaded again without calling supports(); the cases then show the fault. */
+    bool fine = false, again = true;
+    for (int describes = DESCRIBES_SUPPORT; again && describes >= DESCRIBES_FACTS; describes--) {
+        bool runs = slot->socket >= 0 || start_process(worker, slot, &loaded);
+        switch_to(worker, slot);
+        fine = runs && ask_to_load(worker, slot, i, (description_kind)describes, &loaded);
+        again =
+            !fine && (loaded.verdict == VERDICT_CRASHED || loaded.verdict == VERDICT_STATE_CHANGED);
+    }
+    if (!fine) {
         case_verdict verdict = {.kind = loaded.verdict};
         char description[256];
         verdict_say(&verdict, "%s", loaded.text);
         verdict_describe(&verdict, description, sizeof description);
         const bool missing = loaded.verdict == VERDICT_MISSING;
         snprintf(list->left_out, sizeof list->left_out,
-                 missing ? "plugin %s: %s" : "plugin %s: %s at load or in supports()",
-                 worker->plugins[i], missing ? loaded.text : description);
+                 missing ? "plugin %s: %s" : "plugin %s: %s at load", worker->plugins[i],
+                 missing ? loaded.text : description);
         return !missing           ? EXIT_CODE_KERNEL_FAILED
                : loaded.value > 0 ? (exit_code)loaded.value
                                   : EXIT_CODE_ENVIRONMENT;

@@ -342,7 +342,7 @@ LN_INLINE __m256i bf16_rounded(vec a)
     return _mm256_add_epi32(bits, _mm256_and_si256(half, number));
 }
 
-/* Returns the upper halves of the lanes. */
+/* Returns the lanes rounded to bf16. */
 LN_INLINE halves bf16_narrowed(vec a)
 {
     __m256i low = _mm256_srli_epi32(bf16_rounded(a), 16);

@@ -231,8 +231,8 @@ typedef LN_PASTE(element_, LN_ACCUMULATOR) real;
 #define NAN_bf16 0x7fc0
 #define NAN_f16 0x7e00
 
-/* Return the minimum and the maximum. Unlike fmin() and fmax() they need no call of the C library, since they ignore
- * NaNs. */
+/* Return the minimum and the maximum of two numbers that are not NaN. Because of NaNs, fmin() and fmax() call the C
+ * library. */
 LN_INLINE double lesser(double a, double b)
 {
     return a < b ? a : b;

@@ -394,7 +394,7 @@ LN_APART void widen_parameters(job *run, size_t begin)
     }
 }
 
-/* Computes the columns `begin` to `end` of row g, whole vectors some of which are uncertain, again. */
+/* Computes the columns `begin` to `end` of row g again: whole vectors, some of which are uncertain. */
 LN_APART void step_again(const job *run, group *set, size_t g, size_t begin, size_t end)
 {
     const terms_of_row by = terms_at(set, g);

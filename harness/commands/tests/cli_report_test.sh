@@ -219,6 +219,7 @@ check "a sample has no error twice" is "$(grep -o '^case [0-9]*' out | sort -u |
 for file in page/index.html run.db run.db.xz; do
     middle=$(($(stat -c %s $file) / 2))
     cp $file changed
+    # shellcheck disable=SC2059 # the format is the byte
     printf "\\x$(printf %x $(($(od -An -tu1 -j $middle -N 1 $file) ^ 1)))" | dd of=changed bs=1 seek=$middle conv=notrunc status=none
     head -c -1 $file >cut
     cat $file <(printf x) >longer

@@ -113,7 +113,7 @@ code=$?
 without_progress
 check "full disk: exit code" is "$code" 7
 check "full disk: one line" lines err 1
-check "full disk: which file" has err '^lnbench: full.db: .*the same command with --resume goes on$'
+check "full disk: which file" has err '^lnbench: full.db: .*repeat the command with --resume$'
 accepted "full disk: the database can be read" 0 list runs --db full.db --json
 kept=$(value 0.cases out)
 check "full disk: something was kept" test "$kept" -gt 0

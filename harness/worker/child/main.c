@@ -224,8 +224,9 @@ static const char *refuses_all(const ln_kernel *kernel, ln_operation kind)
     return first;
 }
 
-/* Describes the kernels at the start of shared memory. */
-static void describe_kernels(const ln_plugin_table *plugin)
+/* Describes the kernels at the start of shared memory. supports() is called only if the message wants it, since a crash
+ * in it ends the process. */
+static void describe_kernels(const ln_plugin_table *plugin, bool asks_support)
 {
     const size_t bytes = plugin->count * sizeof(kernel_description);
     if (!shared_arena_reach(&shared, bytes))
@@ -234,7 +235,7 @@ static void describe_kernels(const ln_plugin_table *plugin)
     for (size_t i = 0; i < plugin->count; i++) {
         const ln_kernel *kernel = &plugin->kernels[i];
         kernel_facts *facts = &described[i].facts;
-        const char *reason = refuses_all(kernel, kernel->operation);
+        const char *reason = asks_support ? refuses_all(kernel, kernel->operation) : NULL;
         snprintf(described[i].unsupported, REPLY_TEXT_LENGTH, "%s", reason ? reason : "");
         facts->operation = kernel->operation;
         copy_word(facts->name, sizeof facts->name, kernel->name);
@@ -306,7 +307,7 @@ static void load_plugin(const worker_message *message)
     if (set)
         snprintf(answer.set_at_load, sizeof answer.set_at_load, "its constructor %s", set);
     if (message->describes)
-        describe_kernels(table);
+        describe_kernels(table, message->describes == DESCRIBES_SUPPORT);
 }
 
 /* ---- messages ---- */
