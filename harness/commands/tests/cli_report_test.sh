@@ -221,9 +221,9 @@ for file in page/index.html run.db run.db.xz; do
     cp $file changed
     # shellcheck disable=SC2059 # the format is the byte
     printf "\\x$(printf %x $(($(od -An -tu1 -j $middle -N 1 $file) ^ 1)))" | dd of=changed bs=1 seek=$middle conv=notrunc status=none
-    head -c -1 $file >cut
+    head -c -1 $file >shorter
     cat $file <(printf x) >longer
-    for spoiled in changed cut longer; do
+    for spoiled in changed shorter longer; do
         refused "$file, $spoiled" 7 "$spoiled: (was changed after it was made|its xz data is damaged)" report --verify $spoiled
     done
 done

@@ -70,7 +70,7 @@ refused "a subcommand with a slip" 2 "'rnu' \(did you mean 'run'\?\)" rnu
 refused "a subcommand far from all" 2 "no subcommand 'zzzzzzzz': see" zzzzzzzz
 refused "an option where a subcommand stands" 2 "no option '--versio'" --versio
 check "fifteen subcommands at most" test "$("$lnbench" --help | grep -c '^  [a-z]')" -le 15
-refused "an option with a slip" 2 '--kernal \(did you mean --kernels.\?\)' run --kernal x
+refused "an option with a slip" 2 '--kernal \(did you mean --kernels\?\)' run --kernal x
 # Options are plural everywhere; the singular is accepted.
 for words in 'run --kernel x' 'choose --shape 1x8 --dtype x' 'eval --input normal --kernel x' \
     'run --convention x' 'duet --thread x' 'hunt --kernel x --convention y'; do
