@@ -53,7 +53,7 @@ do for [p = 1:panels] {
         set label 7 'hidden size (elements of a row)' at screen across((left + right) / 2), up(bottom + 66) center \
             tc rgb SOFT
     }
-    set label 1 sprintf('Data in %s: %% of copy speed (right: GB/s of a median copy)', wording(sprintf('regime_%d', p))) \
+    set label 1 sprintf('Data in %s: %% of copy speed', wording(sprintf('regime_%d', p))) \
         at screen across(20), up(top - 14) left tc rgb INK
     do for [k = 1:2] {
         key = sprintf('fastest_%d_%d', p, k)

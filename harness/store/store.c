@@ -257,12 +257,17 @@ int64_t store_find_unfinished(result_store *store, const char *plan_hash)
                         "s", plan_hash);
 }
 
+/* The runs of `lnbench run` with a case; the newest one. */
+#define WITH_CASES                                                                                 \
+    "runs WHERE plan <> 'choose' AND EXISTS (SELECT 1 FROM cells WHERE run = runs.id)"
+#define NEWEST " ORDER BY id DESC LIMIT 1"
+
 int64_t store_latest_run(result_store *store)
 {
     const int64_t run =
         store_number(store,
-                     "SELECT id FROM runs WHERE EXISTS (SELECT 1 FROM cells WHERE run = runs.id) "
-                     "ORDER BY plan = 'choose', imported, id DESC LIMIT 1",
+                     "SELECT coalesce((SELECT id FROM " WITH_CASES " AND NOT imported" NEWEST "), "
+                     "(SELECT id FROM " WITH_CASES NEWEST "), (SELECT max(run) FROM cells))",
                      "");
     if (run == 0)
         die(EXIT_CODE_ENVIRONMENT, "%s: holds no run yet: lnbench run makes one", store->path);
