@@ -28,7 +28,7 @@ typedef struct comparison_options {
          offsetof(type, member.gate)},                                                             \
         {"only", "speed|accuracy", "compare the speed only, or the accuracy only", OPTION_TEXT,    \
          offsetof(type, member.only)},                                                             \
-        {"format", OUTPUT_FORMATS_CI, "of standard output (default: text)", OPTION_TEXT,           \
+        {"format", OUTPUT_FORMATS_CI, "format of standard output (default: text)", OPTION_TEXT,    \
          offsetof(type, member.format)},                                                           \
         {"all", NULL, "show every pair", OPTION_FLAG, offsetof(type, member.all)},                 \
         ALLOW_LOST_OPTION(type, member.allow_missing),                                             \

@@ -541,7 +541,7 @@ static const cli_option options[] = {
      offsetof(replay_options, id)},
     {"failures", NULL, "replay every failed case", OPTION_FLAG, offsetof(replay_options, failures)},
     PLUGIN_OPTION(replay_options, plugins),
-    {"max-row-ulp", "X", "give the limit that the run had, if any", OPTION_REAL,
+    {"max-row-ulp", "X", "the run's own limit, if it had one", OPTION_REAL,
      offsetof(replay_options, max_row_ulp)},
     STORE_OPTION(replay_options, database),
     OUTPUT_OPTIONS(replay_options, printed),
@@ -765,7 +765,7 @@ static size_t say_reasons(result_store *store, const stored_error *errors, size_
                                    "");
     for (size_t i = 0; i < found.rows; i++) {
         const long long same = table_whole(&found, i, "errors");
-        output_aside(out, "not derived: %lld error%s: %s", same, plural((size_t)same),
+        output_aside(out, "not recomputed: %lld error%s: %s", same, plural((size_t)same),
                      table_text(&found, i, "reason"));
         json_array_append_new(reasons, table_object(&found, i, "reason", "errors"));
     }

@@ -993,7 +993,7 @@ static const input_family families[] = {
      .stream = STREAM_NORMAL, .parameters = parameters_wide, .needs = ROLE_GAMMA},
     {"ties",
      "xhat +-1 and beta half an ulp: exact answers midway between two floats, or next to it",
-     "double rounding; oracles in double decide half of them wrongly", .without_eps = true,
+     "double rounding; references in double decide half of them wrongly", .without_eps = true,
      .element = ties_element, .needs = ROLE_BETA},
 };
 

@@ -282,7 +282,7 @@ static void add_legend(const short_table *table, const relation *shown, text_buf
             "without eps; type-limited: some correct kernels of these types lose digits there.\n");
     if (relation_shows(shown, place_of(table, DIGITS)))
         text_add(lines,
-                 "digits: cases that pass with a correct digit in every row / supported cases.\n");
+                 "digits: passed cases whose rows all have a correct digit / supported cases.\n");
     if (relation_shows(shown, place_of(table, REPRODUCIBLE)))
         text_add(lines, "reproducible, bit for bit: in any batch (row), on every ISA too (isa), in "
                         "the same call only (run).\n");

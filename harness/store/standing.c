@@ -210,7 +210,8 @@ const char *standing_objection(const kernel_standing *own, const case_verdict *w
     double size = own->errors[wrong ? SCOPE_NO_EDGE_CASES : SCOPE_ALL].error;
     const char *figure = error_in_words(size, own->dtype, worst, number);
     bool extreme_alone = wrong == extreme->wrong + extreme->limited;
-    if (isfinite(size) && size < dtype_no_digit(own->dtype))
+    const bool is_figure = isfinite(size) && size < dtype_no_digit(own->dtype);
+    if (is_figure)
         snprintf(largest, sizeof largest, "errors up to %s row ULP", figure);
     else
         snprintf(largest, sizeof largest, "%s",
@@ -223,8 +224,10 @@ const char *standing_objection(const kernel_standing *own, const case_verdict *w
         snprintf(words, OBJECTION_WORDS, "has %s", largest);
     else
         snprintf(words, OBJECTION_WORDS, "has %s, and %s in %zu of %zu case%s, %s", largest,
-                 all->wrong ? "fails" : "loses more digits", wrong, all->judged,
-                 plural(all->judged),
+                 all->wrong  ? "fails"
+                 : is_figure ? "larger ones or NaN"
+                             : "loses digits",
+                 wrong, all->judged, plural(all->judged),
                  !extreme_alone ? "not only edge cases"
                  : wrong == 1   ? "an edge case"
                                 : "all of them edge cases");

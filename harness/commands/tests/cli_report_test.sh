@@ -28,7 +28,7 @@ check "verify: a changed error: the last line" is "$code, $(tail -n 1 out)" "5, 
 cp r.db gone.db
 sql gone.db "UPDATE cells SET kernel = 'gone_' || kernel WHERE kernel LIKE 'naive%'"
 accepted "verify: a kernel that is gone" 0 report --verify --db gone.db --run 1
-check "verify: why it is gone" has out "^not derived: 2 errors: kernel gone_naive_f32_scalar is not here: if it came from a plugin"
+check "verify: why it is gone" has out "^not recomputed: 2 errors: kernel gone_naive_f32_scalar is not here: if it came from a plugin"
 check "verify: a kernel that is gone: the last line" is "$(tail -n 1 out)" "2 of 4 errors hold; the others could not be derived here"
 
 # A plugin's errors need the plugin; those of adversarial rows need all rows.
@@ -36,7 +36,7 @@ accepted "a plugin's run" 0 run --plan quick --only accuracy --plugin "$librarie
     --kernels example --shapes 4x64 --conventions torch --inputs normal --db p.db --no-charts
 run_it report --verify --db p.db
 check "verify without the plugin: exit code 4" is "$code" 4
-check "verify without the plugin: said" has out "^not derived: 11 errors: kernel example is not here"
+check "verify without the plugin: said" has out "^not recomputed: 11 errors: kernel example is not here"
 run_it report --verify --db p.db --plugin "$libraries/example_plugin.so"
 check "verify with the plugin: holds" is "$(cat out)" "11 of 11 errors hold"
 mkdir worst
