@@ -196,7 +196,7 @@ double progress_left(progress_bar *progress, double now)
 {
     double share = share_done(progress), elapsed = now - progress->begun;
     double left = share > 0.01 ? elapsed / share - elapsed : progress->total - elapsed;
-    if (left > 1.2 * progress->left)
+    if (left > 1.02 * progress->left)
         return 0;
     progress->left = fmax(fmin(left, progress->left), 0);
     return progress->left;

@@ -75,7 +75,7 @@ void output_json(const output_file *output, json_t *json);
 
 /* Progress on standard error: on a terminal a bar with the current step and the time left, redrawn at most
  * ten times a second; elsewhere a line every ten seconds. The time left follows from the speed so far, and never
- * rises: while the estimate is over 1.2 times the last one shown, or below a second, no time is shown. */
+ * rises: while the estimate is over 1.02 times the last one shown, or below a second, no time is shown. */
 
 typedef struct progress_bar {
     bool shown, terminal;
