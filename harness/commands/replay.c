@@ -842,7 +842,7 @@ exit_code report_verify(const char *file, uint64_t sample, const word_list *plug
     }
     output_aside(out, "%zu of %zu errors %shold%s", hold, count,
                  sample == UINT64_MAX ? "" : "of the sample ",
-                 missing > 0 && differ == 0 ? "; the others could not be derived here" : "");
+                 missing > 0 && differ == 0 ? "; the others could not be recomputed here" : "");
     if (differ > 0)
         say_commits(&view->machine, out);
     for (size_t i = 0; i < count; i++)

@@ -29,7 +29,7 @@ cp r.db gone.db
 sql gone.db "UPDATE cells SET kernel = 'gone_' || kernel WHERE kernel LIKE 'naive%'"
 accepted "verify: a kernel that is gone" 0 report --verify --db gone.db --run 1
 check "verify: why it is gone" has out "^not recomputed: 2 errors: kernel gone_naive_f32_scalar is not here: if it came from a plugin"
-check "verify: a kernel that is gone: the last line" is "$(tail -n 1 out)" "2 of 4 errors hold; the others could not be derived here"
+check "verify: a kernel that is gone: the last line" is "$(tail -n 1 out)" "2 of 4 errors hold; the others could not be recomputed here"
 
 # A plugin's errors need the plugin; those of adversarial rows need all rows.
 accepted "a plugin's run" 0 run --plan quick --only accuracy --plugin "$libraries/example_plugin.so" \
