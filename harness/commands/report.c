@@ -85,9 +85,8 @@ const cli_command command_report = {
         "(index.html, run.db, run.db.xz). A page must equal the one drawn from its run.\n"
         "Exit code 0: fine, or all errors hold; 2: usage; 3: cases are missing, the run is\n"
         "unfinished, or the speeds are too noisy to say which kernel is fastest; 4:\n"
-        "nothing could be computed here; 5: an error or the page differs; 7: a file, the "
-        "environment or\n"
-        "gnuplot failed, or a file was changed.",
+        "nothing could be computed here; 5: an error or the page differs; 7: a file, the\n"
+        "environment or gnuplot failed, or a file was changed.",
     OPTIONS(options),
     .most_operands = 1,
     DEFAULTS(report_options, .out = "results/charts", .sample = UINT64_MAX),

@@ -303,7 +303,7 @@ void judge_promise(const judge_block *block, const kernel_entry *call, const cha
     const ln_metrics *found = &judgement->metrics;
     ln_accuracy accuracy;
     if (found->elements == 0 || !call_class(&call->facts, &accuracy) ||
-        !promise_covers(accuracy, input, &block->convention))
+        !promise_covers(accuracy, input))
         return;
     double promised = promised_row_ulp(accuracy, block->storage, &block->convention);
     if (isinf(promised) || (found->mismatches == 0 && !(found->row_ulp_max > promised)))

@@ -191,9 +191,9 @@ kernel_role kernel_role_of(const json_t *kernels, const char *kernel);
 /* Finds the accuracy class of a call such as library_fast_f32; false: the kernel is no call. */
 bool call_class(const kernel_facts *kernel, ln_accuracy *accuracy);
 
-/* Returns true if the promise of a class covers an input family. `fast` and `reproducible` compute squares, which may
- * overflow, and LayerNorm rounds the mean to f32, which is too coarse for subnormal rows without gamma. */
-bool promise_covers(ln_accuracy accuracy, const char *family, const ln_convention *convention);
+/* Returns true if the promise of a class covers an input family: `fast` and `reproducible` compute squares, which
+ * overflow in some families. */
+bool promise_covers(ln_accuracy accuracy, const char *family);
 
 /* Returns the promised row ULP on families that the class covers; infinite: no promise under this convention. `fast`
  * promises under PyTorch's convention only, and no class promises if RMSNorm rounds in between. */

@@ -147,8 +147,8 @@ typedef struct ln_convention {
 typedef enum ln_accuracy {
     /* For rows with any mean: up to kappa 1e8 (f32) or 1e16 (f64) errors are as small as for rows with mean 0. Squares
      * must not overflow or underflow in the sums: for f32, bf16 and f64 storage no |x - mean| may be above 1e18 (f64:
-     * 1e153), and, if eps is 0 or tiny, no standard deviation below 1e-18 (f64: 1e-153); nor may all elements of a row
-     * be subnormal. Beyond these limits a result may have no correct digit, or be NaN or an infinity. */
+     * 1e153), and, if eps is 0 or tiny, no standard deviation below 1e-18 (f64: 1e-153). Beyond these limits a result
+     * may have no correct digit, or be NaN or an infinity. */
     LN_ACCURACY_FAST = 0,
     /* Errors of at most 2 for every row of up to 100 000 elements (10 million if kappa is below 1e8), including rows of
      * 1e30 or 1e-30 and constant rows. f32: sums, mean and rstd are f64, and y is rounded three times: at most 1.51,

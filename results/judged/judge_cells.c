@@ -158,7 +158,7 @@ static bool judge_cell(const bench *at, const kernel_entry *call, call_place pla
     call_class(&call->facts, &accuracy);
     for (size_t i = 0; i < at->count; i++) {
         case_judgement one;
-        if (!promise_covers(accuracy, family_of(i, &residual), &pytorch))
+        if (!promise_covers(accuracy, family_of(i, &residual)))
             continue;
         name_cell(i, place, name);
         judge_place_of(at, call, i, place, &one);

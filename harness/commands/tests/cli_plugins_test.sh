@@ -82,6 +82,16 @@ accepted "flush to zero: export" 0 export --db f.db --format tsv
 check "flush to zero: what comes of it" has out \
     $'^layernorm\texample\t.*subnormal\t.*\tfail\tstate-changed\t.*flush to zero; fail \\((inaccurate|wrong-class)'
 
+# A supports() that crashes is the fault of its kernel; the plugin's other kernel and ours are judged.
+sed -e 's/^static const ln_kernel kernels\[\] = {{/static const char *crash(const ln_problem *problem)\n{\n    return *(const char *const *)(problem - problem);\n}\n\n&/' \
+    -e 's/^}};/}, {.operation = LN_OPERATION_LAYERNORM, .name = "crashing", .isa = "scalar", .unroll = 1, .supports = crash, .run = run}};/' \
+    "$root/kernels/example_plugin.c" >crashing.c
+"${CC:-cc}" -shared -fPIC -O0 -w -I "$root/kernels/include" -o crashing.so crashing.c -lm
+ends "supports() crashes" 6 run --plan quick --only accuracy --conformance no --db crashing.db --no-charts --plugin ./crashing.so \
+    --kernels example,crashing,two_pass_f32_scalar --shapes 4x64 --conventions torch --inputs normal
+check "supports() crashes: said" has out '^✗ crashing: crashed '
+check "supports() crashes: the others are judged" has out '^requested 3, judged 3,'
+
 accepted "OpenMP" 0 run --db o.db --no-charts --plugin "$libraries/threads_plugin_3.so" \
     --kernels openmp --plan quick --only accuracy --conventions torch --inputs normal --shapes 4x64
 check "a pass of the quick plan: what was tested" has <(tr -s '\n ' ' ' <out) 'tested a third of the hidden sizes'
