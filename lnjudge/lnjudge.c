@@ -835,7 +835,7 @@ static void conclude(kernel_session *session)
         covering_run_mistake(&session->covering, &session->question.convention, why))
         number_print(report->cases[report->worst].detail, sizeof report->cases->detail,
                      SAYS_MISTAKE "%s", why);
-    report->not_asked = "large tensors, growing memory, overlapping calls";
+    report->untested = "large tensors, growing memory, overlapping calls";
 }
 
 lnjudge_status lnjudge_kernel_judge(const lnjudge_question *question, lnjudge_report *report,
@@ -979,7 +979,7 @@ lnjudge_status lnjudge_fingerprint_make(const lnjudge_box *box, lnjudge_fingerpr
                                       allocate_zeroed(found.count + 1, sizeof *made->candidates),
                                   .tried = found.tried,
                                   .rows = found.rows,
-                                  .rows_told = found.told,
+                                  .rows_used = found.used,
                                   .probe = found.probe,
                                   .pairs = found.pairs,
                                   .pairs_left = found.pairs_left};

@@ -679,10 +679,10 @@ static json_t *found_json(const fingerprint_found *found, size_t hidden)
     for (size_t i = 0; found->probe != 0 && i < hidden; i++)
         json_array_append_new(row,
                               json_real((double)fingerprint_probe_value(found->probe, hidden, i)));
-    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:o, s:I, s:I}", "schema", "lnbench-fingerprint-2",
+    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:o, s:I, s:I}", "schema", "lnbench-fingerprint-3",
                      "answer", fingerprint_answer_name(found->answer), "tried",
-                     (json_int_t)found->tried, "rows", (json_int_t)found->rows, "rows_told",
-                     (json_int_t)found->told, "row", row, "pairs", (json_int_t)found->pairs,
+                     (json_int_t)found->tried, "rows", (json_int_t)found->rows, "rows_used",
+                     (json_int_t)found->used, "row", row, "pairs", (json_int_t)found->pairs,
                      "pairs_left", (json_int_t)found->pairs_left);
 }
 
@@ -718,11 +718,11 @@ static void print_answer(const fingerprint_input *input, const fingerprint_found
                                                       : "too");
     output_line(out, "%zu row%s of %zu; y %s; %zu candidates", found->rows, plural(found->rows),
                 hidden, form, found->tried);
-    if (found->told < found->rows && found->answer != ANSWER_NONE)
+    if (found->used < found->rows && found->answer != ANSWER_NONE)
         output_line(out,
                     "%zu of the rows are not used: rounding may decide their sums, or x is not "
                     "finite there",
-                    found->rows - found->told);
+                    found->rows - found->used);
     if (found->answer == ANSWER_NONE)
         print_none(input, found, out);
     else if (found->answer == ANSWER_NAMED)

@@ -99,8 +99,8 @@ typedef struct lnjudge_report {
     lnjudge_case *cases;
     /* The first case that did not pass; if all passed, that with the largest row_ulp_max that is not type-limited. */
     size_t worst;
-    int passed;            /* every case passed, and every size of the question was judged */
-    const char *not_asked; /* for a kernel: the tests that only `lnbench run` makes; else NULL */
+    int passed;           /* every case passed, and every size of the question was judged */
+    const char *untested; /* for a kernel: the tests that only `lnbench run` makes; else NULL */
 } lnjudge_report;
 
 LN_API void lnjudge_report_free(lnjudge_report *report);
@@ -193,7 +193,7 @@ typedef struct lnjudge_fingerprint {
     size_t count; /* candidates that explain y, the likeliest first */
     lnjudge_candidate *candidates;
     size_t tried, rows; /* the candidates that were tried, and the rows of the last axis */
-    size_t rows_told;   /* the rows with enough correct digits to exclude candidates */
+    size_t rows_used;   /* the rows with enough correct digits to exclude candidates */
     float probe; /* a row alternating between +probe and -probe excludes most candidates; 0: none */
     size_t pairs, pairs_left; /* pairs of remaining candidates; those that the probe leaves */
 } lnjudge_fingerprint;

@@ -149,7 +149,7 @@ def report_of(report, subject, repeat, type_, param, framework, put_right=lambda
         put_right(made[-1])
     worst = made[report.worst] if made else None
     result = Report(made, bool(report.passed), subject, repeat, worst,
-                    not_asked=(report.not_asked or b"").decode())
+                    untested=(report.untested or b"").decode())
     lib.library.lnjudge_report_free(c.byref(report))
     return result
 
@@ -255,6 +255,6 @@ def _fingerprint(x, y, residual, gamma, beta, digits=None, x_digits=None):
         row = [0.0 if i + 1 == hidden and hidden % 2 else found.probe * (1 - 2 * (i % 2))
                for i in range(hidden)] if found.probe else None
         return FingerprintReport(("none", "open", "named")[found.answer], candidates, found.tried,
-                                 found.rows, found.rows_told, row, found.pairs, found.pairs_left)
+                                 found.rows, found.rows_used, row, found.pairs, found.pairs_left)
     finally:
         lib.library.lnjudge_fingerprint_free(c.byref(found))

@@ -97,7 +97,7 @@ class Case(c.Structure):
 
 class Report(c.Structure):
     _fields_ = [("count", c.c_size_t), ("cases", c.POINTER(Case)), ("worst", c.c_size_t),
-                ("passed", c.c_int), ("not_asked", c.c_char_p)]
+                ("passed", c.c_int), ("untested", c.c_char_p)]
 
 
 KERNEL = c.CFUNCTYPE(c.c_int, c.c_void_p, c.POINTER(Problem), c.POINTER(Tensors))
@@ -128,7 +128,7 @@ class Candidate(c.Structure):
 
 class Fingerprint(c.Structure):
     _fields_ = [("answer", c.c_int), ("count", c.c_size_t), ("candidates", c.POINTER(Candidate)),
-                ("tried", c.c_size_t), ("rows", c.c_size_t), ("rows_told", c.c_size_t),
+                ("tried", c.c_size_t), ("rows", c.c_size_t), ("rows_used", c.c_size_t),
                 ("probe", c.c_float), ("pairs", c.c_size_t), ("pairs_left", c.c_size_t)]
 
 

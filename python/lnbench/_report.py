@@ -70,7 +70,7 @@ class Report:
     worst_case: Optional[Case] = None
     facts: List[str] = field(default_factory=list)  # facts that are no failures, such as unsupported layouts
     function: Optional["FingerprintReport"] = None  # the function that made a wrong output (judge_output)
-    not_asked: str = ""  # tests that need other processes; `lnbench run` makes them
+    untested: str = ""  # tests that need other processes; `lnbench run` makes them
 
     @property
     def worst(self) -> Optional[WorstRow]:
@@ -129,8 +129,8 @@ class Report:
                          f"{figures['worst_exact']!r} (row ULP {figures['row_ulp_max']:.3g})")
         if self.facts:
             lines.append(f"facts     {'; '.join(self.facts)}")
-        if self.not_asked and self.passed:
-            lines.append(f"untested  {self.not_asked}: lnbench run tests them")
+        if self.untested and self.passed:
+            lines.append(f"untested  {self.untested}: lnbench run tests them")
         if self.repeat:
             lines.append(f"repeat    {self.repeat}")
         return "\n".join(lines)
@@ -157,7 +157,7 @@ class FingerprintReport:
     candidates: List[Candidate]
     tried: int
     rows: int
-    rows_told: int
+    rows_used: int
     row: Optional[List[float]]
     pairs: int
     pairs_left: int
@@ -168,7 +168,7 @@ class FingerprintReport:
         return self.candidates[0].function if self.answer == "named" else None
 
     def to_dict(self) -> dict:
-        return {"schema": "lnbench-fingerprint-2", **asdict(self)}
+        return {"schema": "lnbench-fingerprint-3", **asdict(self)}
 
     def to_json(self) -> str:
         return json.dumps(self.to_dict(), indent=1, allow_nan=False)

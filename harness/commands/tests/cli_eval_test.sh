@@ -498,7 +498,7 @@ check "f16 in, f32 out: torch's" has out '^tinyllm +0 '
 accepted "other rows" 0 eval --inputs uniform --shape 16x768 --reference --out u.npy --convention torch
 accepted "no function" 5 fingerprint --x n.npy --y u.npy --json
 check "no function: the answer" is "$(value answer out)" none
-check "no function: each row tells" is "$(value rows_told out)" 16
+check "no function: each row is used" is "$(value rows_used out)" 16
 accepted "no function, in words" 5 fingerprint --x n.npy --y u.npy
 check "no function: one row is enough" has out '^Row 0 rules out all candidates'
 accepted "002 without its digits" 5 fingerprint --x x2.npy --y y2.npy
@@ -534,13 +534,13 @@ accepted "002, a row, --json" 3 fingerprint --x x1.npy --y y1.npy --digits 4 --j
 while read -r path wanted; do
     check "002, a row: $path" is "$(value "$path" out)" "$wanted"
 done <<END
-schema lnbench-fingerprint-2
+schema lnbench-fingerprint-3
 answer open
 candidates.0.function zscore
 candidates.0.convention zscore
 candidates.0.eps_high 0.0
 row 6
-rows_told 1
+rows_used 1
 END
 while IFS='|' read -r code pattern words; do
     # shellcheck disable=SC2086 # several words

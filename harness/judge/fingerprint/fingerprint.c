@@ -1300,8 +1300,8 @@ static void conclude(search *own)
         bool is_left = found->count == 0;
         for (size_t i = 0; i < found->count; i++)
             is_left = is_left || (int)found->candidates[i].convention.operation == kind;
-        if (is_left && own->usable[kind] > found->told)
-            found->told = own->usable[kind];
+        if (is_left && own->usable[kind] > found->used)
+            found->used = own->usable[kind];
     }
     if (found->count == 0)
         return;

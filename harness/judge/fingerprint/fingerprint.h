@@ -60,9 +60,9 @@ typedef struct fingerprint_found {
     fingerprint_answer answer;
     fingerprint_candidate *candidates; /* all those that explain y */
     size_t count, tried;
-    size_t rows,
-        told; /* rows of the last axis; those that can exclude candidates of the remaining operations
-                        * (of any, if none remains) */
+    /* Rows of the last axis, and those that can exclude candidates of the remaining operations (of any, if none
+     * remains). */
+    size_t rows, used;
     size_t last_row; /* ANSWER_NONE: the row that excluded the last candidate over the last axis */
     /* The row that would separate most candidates alternates between +probe and -probe (0 at the end of an odd
      * row); 0: no row does. Of `pairs` pairs (with usual sizes of eps) it cannot separate pairs_left. */
