@@ -279,23 +279,20 @@ void comparison_settle(run_comparison *comparison, comparison_pair *pair)
 {
     const accuracy_tally *tally = &pair->tally;
     const pair_failure failure = pair_failed(pair);
-    const bool compared = tally->judged > 0 || pair->speed != SPEED_NOT_MEASURED;
+    const bool compared = tally->judged > 0 || pair->speed > SPEED_NOT_MEASURED || failure;
     const size_t inputs = tally->judged + tally->unsupported + tally->gained + tally->missing;
-    char described[VERDICT_MAX_LENGTH];
     if (failure != FAILED_BOTH)
         pair->accuracy = pair_accuracy(pair);
-    if (!pair->missing && failure != FAILED_NOT)
-        pair->missing =
-            arena_format(&comparison->memory, "%s: %.170s", side_names[failure - FAILED_BASE],
-                         verdict_describe(&pair->sides[failure == FAILED_BASE ? BASE : NEW].verdict,
-                                          described, sizeof described));
+    if (failure != FAILED_NOT)
+        pair->missing = NULL; /* the failure is the result, even if there is no time */
     else if (!pair->missing && tally->missing > 0 && inputs == 1)
         pair->missing = tally->first_missing_why;
     else if (!pair->missing && tally->missing > 0)
         pair->missing =
             arena_format(&comparison->memory, "%zu of %zu inputs: %.60s; %.90s", tally->missing,
                          inputs, tally->first_missing, tally->first_missing_why);
-    if (pair->missing && !compared && failure == FAILED_NOT) {
+    comparison->failed += failure != FAILED_NOT;
+    if (pair->missing && !compared) {
         comparison_set_lone(comparison, LONE_LOST, &pair->key, pair->missing);
     } else if (pair->missing) {
         lose(comparison, &pair->key, pair->missing);

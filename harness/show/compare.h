@@ -114,7 +114,8 @@ typedef struct run_comparison {
     /* In memory, with two TEMP tables (compare_print.c): `pairs` has those that will be listed, and `lone` the cases
      * that form no pair. */
     result_store *store;
-    size_t pairs; /* all that were compared */
+    size_t pairs;  /* all that were compared */
+    size_t failed; /* those in which a kernel crashed, hung or broke memory */
     /* The most important speed, accuracy and exit code of all pairs, and how many pairs have them. */
     speed_verdict speed;
     accuracy_verdict accuracy;

@@ -110,8 +110,8 @@ static const char *note_of(arena *memory, const run_comparison *comparison,
     if (isfinite(instructions) && isfinite(cycles))
         ADD("instructions %+.1f %%, cycles %+.1f %%", 100 * instructions, 100 * cycles);
     if (pair->noise > comparison->settings.threshold && pair->speed != SPEED_NOT_MEASURED)
-        ADD("%s", "the noise here exceeds the threshold");
-    if (pair->missing && !failed)
+        ADD("the noise here (%.2g %%) exceeds the threshold", 100 * pair->noise);
+    if (pair->missing)
         ADD("missing: %s", pair->missing);
     if (pair->detail)
         ADD("%s", pair->detail);
@@ -167,6 +167,8 @@ static void add_outcome(text_buffer *out, const run_comparison *comparison)
                     plural(pairs));
     if (!isnan(mean))
         text_format(out, ", new/base %.4f on average", mean);
+    if (comparison->failed > 0)
+        text_format(out, ", %zu pair%s failed", comparison->failed, plural(comparison->failed));
     if (less > 0)
         text_format(out, ", %zu kernel%s less reproducible", less, plural(less));
 }
@@ -484,7 +486,7 @@ static void add_remarks(text_buffer *out, arena *memory, const run_comparison *c
     add_list(out, memory, comparison, bullet, "differs", &comparison->differences, MOST_REMARKS);
     /* A few missing pairs are all named in the line of requested pairs. */
     if (comparison->covered.missing > COVERAGE_NAMED)
-        add_list(out, memory, comparison, bullet, "missing", &missing, MOST_ROWS);
+        add_list(out, memory, comparison, bullet, "missing", &missing, MOST_REMARKS);
     add_list(out, memory, comparison, bullet, "not compared", &lone, MOST_REMARKS);
     add_list(out, memory, comparison, bullet, "note", &comparison->remarks, MOST_REMARKS);
     if (comparison_exit_code(comparison) == EXIT_CODE_INCONCLUSIVE)

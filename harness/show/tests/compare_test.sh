@@ -54,7 +54,7 @@ expect 3 '4 processes in a run' $compare four.db base.db
 expect 1 'slower .*bits differ' compare --db none.db base.db slow.db
 prints 'decided by the interval and a rank test' "without a stored noise it says how it decides"
 has_noise a.db 0.06
-expect 0 'noise here exceeds' $compare base.db slight.db # the noise is a lower limit of the threshold
+expect 0 'noise here (6 %) exceeds' $compare base.db slight.db # the noise is a lower limit of the threshold
 expect 1 'slower' $compare base.db slow.db
 has_noise a.db 0.2
 expect 0 'same' $compare base.db slow.db

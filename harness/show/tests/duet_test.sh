@@ -128,7 +128,7 @@ done <<TABLE
 4|b .*(new: not any more)|.|K(a, run) K(b, run, .supports = nothing)|
 4|b .*(2 of 3 inputs: normal, as timed;|.|K(a, run) K(b, run, .supports = few_rows)|--shapes 70x80 --only accuracy --conventions torch --inputs normal
 4|b .*(new, in timing: unsupported (few|.|K(a, run) K(b, run, .supports = few_rows)|--shapes 2000x768 --only speed --time .1 --kernels b
-6|missing 1: b .*(new: fail (crashed: SIGABRT|.|K(a, run) K(b, run, .prepare = fall, .release = release)|
+6|^b 4x64: new: fail (crashed: SIGABRT|.|K(a, run) K(b, run, .prepare = fall, .release = release)|
 4|^not comparable: 2 of 2 pairs missing; nothing was compared$|.|K(c, run)|
 4|nothing was compared|.|K(c, run)|--allow-missing
 4|^requested 1, compared 0, missing 1: b |.|K(a, run)|--kernels b
