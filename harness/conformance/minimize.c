@@ -3,7 +3,7 @@
  * to their defaults, and then single ones, as long as the kernel still fails. The fewest rows are found by bisection.
  *
  *     minimize_fault(&run, &asked, &seen, &verdict);
- *     // "only with 9 rows or more, residual (9x257; right at 8 rows; 4x257, plain: pass; right at hidden 8;
+ *     // "only with 9 rows or more, residual (9x257; right at 8 rows; 4x257, default: pass; right at hidden 8;
  *     // wrong at 13): ..."
  *
  * It says "only" if the condition also separates failures from passes in eight problems with other contents.
@@ -324,8 +324,8 @@ void minimize_fault(covering_run *of, const combination *asked, const faults_see
     if (covering_run_mistake(of, &convention, why))
         verdict_say(verdict, SAYS_MISTAKE "%s", why);
     if (!*words)
-        verdict_say(verdict, "%s" SAYS_PLAIN "%s: %s", where, sizes, verdict->detail);
+        verdict_say(verdict, "%s" SAYS_DEFAULT "%s: %s", where, sizes, verdict->detail);
     else
-        verdict_say(verdict, "%swith %s (%s%s" SAYS_PLAIN ": %s%s): %s", only ? "only " : "", words,
-                    where, rows, verdict_word(of_default), sizes, verdict->detail);
+        verdict_say(verdict, "%swith %s (%s%s" SAYS_DEFAULT ": %s%s): %s", only ? "only " : "",
+                    words, where, rows, verdict_word(of_default), sizes, verdict->detail);
 }

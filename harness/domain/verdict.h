@@ -41,8 +41,8 @@ typedef enum verdict_kind {
 #define SAYS_MISTAKE "y is that of a kernel that "
 #define SAYS_UNWRITTEN "nothing was written"
 #define SAYS_FROM_GAP "NaN that it read between the rows of "
-/* Follows the size of a minimized problem: all settings are defaults, or the verdict with default settings. */
-#define SAYS_PLAIN ", plain"
+/* Follows the size of a minimized problem: all settings are defaults, or (", default: pass") the verdict with them. */
+#define SAYS_DEFAULT ", default"
 
 typedef struct case_verdict {
     verdict_kind kind;

@@ -121,11 +121,11 @@ narrow=(--plugin "$libraries/faults_plugin.so" --kernels "fault.two_at_once,faul
 ends "narrow rows" 6 run --plan quick "${narrow[@]}" --shapes 4x64 --inputs spike --only accuracy
 check "narrow rows: its fault" has out '^✗ fault.two_at_once: nondeterministic on combinations, torch; fails on'
 check "narrow rows: the factors of the other, and no more" has out \
-    '^  only with 9 rows or more, residual \(9x[0-9]+; right at 8 rows; [2-7]x[0-9]+, plain: pass; '
+    '^  only with 9 rows or more, residual \(9x[0-9]+; right at 8 rows; [2-7]x[0-9]+, default: pass; '
 ends "a kernel that declines most conventions" 5 run --plan quick --only accuracy --no-charts --db c.db \
     --plugin "$libraries/sabotage_plugin.so" --kernels special.last_of_257
 check "its fault: without the convention that it was met under" has out \
-    '^  only with 257 rows or more \(257x[0-9]+; right at 256 rows; [2-7]x[0-9]+, plain: pass; '
+    '^  only with 257 rows or more \(257x[0-9]+; right at 256 rows; [2-7]x[0-9]+, default: pass; '
 run_it replay --db n.db --plugin "$libraries/faults_plugin.so" --case \
     "$("$binaries/run_sql" n.db "SELECT min(case_id) FROM judged WHERE kernel = 'fault.two_at_once' AND input = 'combinations'" | tail -n 1)"
 check "its check again: a race, which has no bits of its own" has out ': combinations .* nondeterministic again: '
@@ -134,7 +134,7 @@ ends "a shape is judged at all of its rows" 5 run --only accuracy --plugin "$lib
 check "all of its rows: said" has out 'wrong in all 512 rows'
 ends "one size of 16" 5 run --plan quick --only accuracy --plugin "$libraries/faults_plugin.so" --no-charts \
     --kernels fault.mod_16_13 --conventions torch --db mod.db --shapes 4x64 --inputs spike
-check "one size of 16: more than one is named" has out '13, plain; right at .*; wrong at .*29, 45'
+check "one size of 16: more than one is named" has out '13, default; right at .*; wrong at .*29, 45'
 ends "x_stride ignored" 5 run --plan quick --only accuracy --plugin "$libraries/faults_plugin.so" --no-charts \
     --kernels fault.x_stride_ignored --conventions torch --db x.db --shapes 4x64 --inputs spike
 check "x_stride ignored: what it read" has out 'NaN that it read between the rows of x where'
