@@ -63,7 +63,7 @@ do for [p = 1:panels] {
     set arrow 1 from graph 0, first 100 to graph 1, first 100 nohead lw 1.2 dt 2 lc rgb SOFT
     set label 4 y_max > 105 ? 'a copy; above: faster than the copy beside it' : 'a copy of the same bytes' \
         at graph 0.5, first 100 center offset 0, 0.6 font small tc rgb SOFT
-    set label 2 'GB/s' at screen across(right + 4), up(top - 14) left tc rgb SOFT
+    set label 2 'about GB/s' at screen across(right + 4), up(top - 14) left tc rgb SOFT
 
     # The names are at the height of their last points, moved apart.
     slots = 0

@@ -256,7 +256,7 @@ static void add_legend(const short_table *table, const relation *shown, text_buf
     if (shapes)
         clean_format(lines, FORM_LINE,
                      "%s: hidden %zu, data in %s; %% of a copy's speed ± 95 %% interval (!: over "
-                     "5 %% of it)%s%s.\n",
+                     "5 %% of the speed)%s%s.\n",
                      name, answer->columns[answer->key].key.hidden,
                      answer->columns[answer->key].regime, speedup ? "; x: times as fast" : "",
                      more);
