@@ -220,13 +220,13 @@ void conformance_release(conformance_blocks *blocks)
 /* ---- a kernel on all blocks ---- */
 
 /* Has the worker make many calls, or one call on a large tensor, and judges the first output. */
-static void examine_calls(row_judge *judge, const conformance_block *asked,
+static void examine_calls(row_judge *judge, const conformance_block *check,
                           const kernel_entry *kernel, case_judgement *judgement)
 {
     static const double slow_element = 50e-9; /* seconds that a slow kernel takes for an element */
-    const judge_block *block = &asked->block;
+    const judge_block *block = &check->block;
     const bool all = block->inputs[ROLE_RESIDUAL];
-    worker_message message = message_for(asked->period ? MESSAGE_CALL_LARGE : MESSAGE_GROW, kernel);
+    worker_message message = message_for(check->period ? MESSAGE_CALL_LARGE : MESSAGE_GROW, kernel);
     row_findings findings = {.verdict.kind = VERDICT_PASS};
     const size_t result = operations[block->operation]->result;
     double more = 0;
@@ -238,15 +238,15 @@ static void examine_calls(row_judge *judge, const conformance_block *asked,
     judge_place(judge, block, &message);
     message.count = CALLS;
     message.seed = judge->settings.seed;
-    if (asked->period) { /* x's rows go behind everything else; the call has the large shape */
+    if (check->period) { /* x's rows go behind everything else; the call has the large shape */
         const size_t bytes = LARGE_PERIOD * block->hidden * dtype_size(block->storage);
         const off_t x = message.at.bounds + (off_t)(block->rows * sizeof(ln_bound));
-        message.problem = asked->large;
+        message.problem = check->large;
         message.at.tensors[ROLE_X] = x;
         if (!all) /* then only y is requested */
             message.at.tensors[ROLE_MEAN] = message.at.tensors[ROLE_RSTD] = -1;
         judge->runner->reserve(judge->runner, (size_t)x + bytes);
-        memcpy(judge_memory(judge, x), asked->period, bytes);
+        memcpy(judge_memory(judge, x), check->period, bytes);
         more = slow_element * (double)message.problem.rows * (double)message.problem.hidden;
     }
     if (!judge_ask(judge, &message, more, &answer, &judgement->verdict))
@@ -319,18 +319,18 @@ static void run_blocks(row_judge *judge, const conformance_blocks *blocks,
     size_t judged = 0;
     bool over = false;
     for (size_t i = 0; !over && i < blocks->count && !interrupted(); i++) {
-        const conformance_block *asked = &blocks->blocks[i];
+        const conformance_block *check = &blocks->blocks[i];
         const struct shape *shape = shape_of(&blocks->task, i);
         case_judgement one = {.bound_row_ulp = NAN, .output_hash = HASH_START};
         one.metrics.row_ulp_max = NAN;
         one.verdict.kind = VERDICT_PASS;
         if (shape && shape->step == 0)
-            examine_plain(judge, shape, &asked->block, kernel, &one);
+            examine_plain(judge, shape, &check->block, kernel, &one);
         else
-            examine_calls(judge, asked, kernel, &one);
-        if (asked->period) { /* replace the row's index in the block by its index in the tensor */
+            examine_calls(judge, check, kernel, &one);
+        if (check->period) { /* replace the row's index in the block by its index in the tensor */
             size_t rows[LARGE_ROWS], row;
-            size_t count = large_rows(&asked->large, judge->settings.seed, rows);
+            size_t count = large_rows(&check->large, judge->settings.seed, rows);
             int length;
             if (sscanf(one.verdict.detail, "row %zu%n", &row, &length) == 1 && row < count)
                 verdict_say(&one.verdict, "row %zu%s", rows[row], one.verdict.detail + length);
@@ -338,7 +338,7 @@ static void run_blocks(row_judge *judge, const conformance_blocks *blocks,
         if (one.verdict.kind == VERDICT_MISSING)
             missing = one.verdict;
         else
-            add_up(judgement, &one, &asked->block, shape ? shape->rows : asked->block.rows,
+            add_up(judgement, &one, &check->block, shape ? shape->rows : check->block.rows,
                    &judged);
         over = verdict_is_fault(one.verdict.kind);
     }

@@ -11,7 +11,7 @@
 
 /* Checks that a requested statistic is written for all rows of all calls or never, and that it is NaN for a row with a
  * NaN; not for a row of one element, since its variance is 0 whatever the element is. */
-static void find_statistics(covering_run *run, const judge_block *block, unsigned asked,
+static void find_statistics(covering_run *run, const judge_block *block, unsigned requested,
                             row_findings *findings)
 {
     const operation *what = operations[block->operation];
@@ -19,7 +19,7 @@ static void find_statistics(covering_run *run, const judge_block *block, unsigne
     for (size_t i = 0; i < what->count; i++) {
         const tensor_role *role = &what->roles[i];
         size_t given = 0, row = 0;
-        if (!role_is_statistic(role) || !(asked & ROLE_BIT(i)))
+        if (!role_is_statistic(role) || !(requested & ROLE_BIT(i)))
             continue;
         for (; row < block->rows; row++)
             given += judge_is_given(&judge->rounded[i][row]);
@@ -49,20 +49,20 @@ static void find_statistics(covering_run *run, const judge_block *block, unsigne
 
 /* Makes the message of a problem. The library chooses a kernel by the cache that holds the rows, so its calls have one
  * more factor, call_place, with a random level. */
-static worker_message message_of(const covering_run *run, const combination *asked,
+static worker_message message_of(const covering_run *run, const combination *tested,
                                  const judge_block *block)
 {
     enum { DRAW_CALL_PLACE = 256 };
     worker_message message = message_for(MESSAGE_JUDGE, run->kernel);
-    message.layout = combination_layout(asked, block->storage, block->param);
-    message.seed = combination_draw(asked, 0);
+    message.layout = combination_layout(tested, block->storage, block->param);
+    message.seed = combination_draw(tested, 0);
     if (call_class(&run->kernel->facts, &message.accuracy))
-        message.place = (call_place)(combination_draw(asked, DRAW_CALL_PLACE) % CALL_PLACES);
+        message.place = (call_place)(combination_draw(tested, DRAW_CALL_PLACE) % CALL_PLACES);
     return message;
 }
 
 /* Runs a problem once and judges the output; block NULL: makes the rows. */
-static void run_once(covering_run *run, const combination *asked, const judge_block *block,
+static void run_once(covering_run *run, const combination *tested, const judge_block *block,
                      case_judgement *judgement)
 {
     row_judge *judge = run->judge;
@@ -71,11 +71,11 @@ static void run_once(covering_run *run, const combination *asked, const judge_bl
     row_findings findings = {.verdict.kind = VERDICT_PASS};
     judge_block own = {0};
     if (!block) {
-        combination_block(judge, asked, facts->storage, facts->param, &own);
+        combination_block(judge, tested, facts->storage, facts->param, &own);
         block = &own;
     }
     const judge_block head = judge_head(block);
-    worker_message message = message_of(run, asked, block);
+    worker_message message = message_of(run, tested, block);
     *judgement = (case_judgement){.bound_row_ulp = NAN, .verdict.kind = VERDICT_PASS};
     judge_reserve(judge, block);
     if (judge_bounds(judge, block, run->kernel, &run->has_bound, &judgement->verdict) &&
@@ -93,7 +93,7 @@ static void run_once(covering_run *run, const combination *asked, const judge_bl
         judge_measure(judge, &head, judge->computed, run->has_bound, false, judgement);
         judge_conclude(judge, &head, &kind, &findings, judgement);
         judgement->output_hash = hash_bytes(HASH_START, judge->computed, judge_bytes(block));
-        for (size_t row = 0; combination_is_even(asked) && row < head.rows / 2; row++) {
+        for (size_t row = 0; combination_is_even(tested) && row < head.rows / 2; row++) {
             metrics_row judged = judge_metrics_row(&head, row);
             judge_load_row(judge, &head, row);
             position_add(&run->errors, &judged, judge->values,
@@ -114,25 +114,25 @@ static bool supports(covering_run *run, const ln_problem *problem)
 
 /* Changes a problem that the kernel does not support: to a convention that it supports, the run's or a preset; or to
  * one thread that calls once. False: it supports none of these. */
-static bool change_to_supported(covering_run *run, combination *asked)
+static bool change_to_supported(covering_run *run, combination *tested)
 {
-    const operation *what = operations[asked->table->operation];
+    const operation *what = operations[tested->table->operation];
     ln_problem problem =
-        combination_problem(asked, run->kernel->facts.storage, run->kernel->facts.param);
-    size_t threads = factor_find(asked->table, FACTOR_THREADS, 0);
+        combination_problem(tested, run->kernel->facts.storage, run->kernel->facts.param);
+    size_t threads = factor_find(tested->table, FACTOR_THREADS, 0);
     bool own = supports(run, &problem);
-    for (size_t i = 0; !own && !asked->instead && i <= what->preset_count && !interrupted(); i++) {
-        size_t turn = (asked->number + i) % (what->preset_count + 1);
+    for (size_t i = 0; !own && !tested->instead && i <= what->preset_count && !interrupted(); i++) {
+        size_t turn = (tested->number + i) % (what->preset_count + 1);
         const ln_convention *tried = turn ? &what->presets[turn - 1].convention : run->first;
         problem.convention = *tried;
         if (supports(run, &problem)) {
-            asked->instead = tried;
+            tested->instead = tried;
             return true;
         }
     }
-    if (!own || asked->levels[threads] == 0)
+    if (!own || tested->levels[threads] == 0)
         return false;
-    asked->levels[threads] = asked->levels[factor_find(asked->table, FACTOR_CALLS, 0)] = 0;
+    tested->levels[threads] = tested->levels[factor_find(tested->table, FACTOR_CALLS, 0)] = 0;
     return true;
 }
 
@@ -142,30 +142,30 @@ void covering_run_note(covering_run *run, size_t hidden, const case_judgement *j
     if (!verdict_is_fault(judgement->verdict.kind))
         return;
     seen->unfit |= ~judgement->mistakes.fit;
-    for (size_t i = 0; i < sizeof seen->told_at / sizeof *seen->told_at; i++)
+    for (size_t i = 0; i < sizeof seen->differs_at / sizeof *seen->differs_at; i++)
         if (judgement->mistakes.far >> i & 1) {
-            seen->told_twice |= (uint64_t)(seen->told_at[i] && seen->told_at[i] != hidden) << i;
-            seen->told_at[i] = hidden;
+            seen->certain |= (uint64_t)(seen->differs_at[i] && seen->differs_at[i] != hidden) << i;
+            seen->differs_at[i] = hidden;
         }
 }
 
 bool covering_run_mistake(const covering_run *run, const ln_convention *convention,
                           char why[ROW_FAULT_LENGTH])
 {
-    const uint64_t told = run->mistakes.told_twice & ~run->mistakes.unfit;
-    return told && norm_say_mistake(convention, told, why);
+    const uint64_t named = run->mistakes.certain & ~run->mistakes.unfit;
+    return named && norm_say_mistake(convention, named, why);
 }
 
-void covering_run_ask(covering_run *run, combination *asked, const judge_block *block,
+void covering_run_ask(covering_run *run, combination *tested, const judge_block *block,
                       case_judgement *judgement)
 {
-    const bool less = combination_without(asked, run->kernel->facts.traits);
-    run_once(run, asked, less ? NULL : block, judgement);
-    while (judgement->verdict.kind == VERDICT_UNSUPPORTED && change_to_supported(run, asked))
-        run_once(run, asked, NULL, judgement);
+    const bool less = combination_without(tested, run->kernel->facts.traits);
+    run_once(run, tested, less ? NULL : block, judgement);
+    while (judgement->verdict.kind == VERDICT_UNSUPPORTED && change_to_supported(run, tested))
+        run_once(run, tested, NULL, judgement);
     run->declined += judgement->verdict.kind == VERDICT_UNSUPPORTED;
     run->judged += verdict_is_judged(judgement->verdict.kind);
-    covering_run_note(run, combination_problem(asked, LN_F32, LN_F32).hidden, judgement);
+    covering_run_note(run, combination_problem(tested, LN_F32, LN_F32).hidden, judgement);
 }
 
 /* ---- all problems ---- */
@@ -204,32 +204,32 @@ void covering_run_conclude(const covering_run *run, case_verdict *verdict)
 /* All faults, and the problem and verdict of the most informative one. */
 typedef struct fault_found {
     faults_seen seen;
-    combination asked;
+    combination failing;
     case_verdict verdict;
 } fault_found;
 
 /* Adds a fault. Keeps the most informative one, and of equally informative ones that with the fewest factors set. */
-static void note_fault(fault_found *held, const combination *asked, const case_verdict *verdict,
+static void note_fault(fault_found *held, const combination *failing, const case_verdict *verdict,
                        size_t block)
 {
-    const uint64_t factors = combination_factors(asked);
+    const uint64_t factors = combination_factors(failing);
     int telling = verdict_telling(verdict), best = verdict_telling(&held->verdict);
     bool first = held->seen.count++ == 0, same = verdict->kind == held->verdict.kind;
     bool plainer = !first && __builtin_popcountll(factors) <
-                                 __builtin_popcountll(combination_factors(&held->asked));
+                                 __builtin_popcountll(combination_factors(&held->failing));
     if (!first && same)
         held->seen.factors &= factors;
     if (!first && (telling < best || (telling == best && !plainer)))
         return;
     if (first || !same)
         held->seen.factors = factors;
-    held->asked = *asked;
+    held->failing = *failing;
     held->verdict = *verdict;
     held->seen.block = block;
 }
 
 /* Adds a problem's judgement to that of all. */
-static void add_up(covering_run *run, const combination *asked, const case_judgement *one,
+static void add_up(covering_run *run, const combination *tested, const case_judgement *one,
                    case_judgement *all)
 {
     const case_verdict *verdict = &one->verdict;
@@ -240,10 +240,10 @@ static void add_up(covering_run *run, const combination *asked, const case_judge
     }
     judge_add_figures(all, one);
     if (verdict_is_limit(verdict->kind)) {
-        run->limit_of = run->limits.count ? run->limit_of : *asked;
+        run->limit_of = run->limits.count ? run->limit_of : *tested;
         run->limit = run->limits.count ? run->limit : *verdict;
         run->limits.factors =
-            (run->limits.count++ ? run->limits.factors : UINT64_MAX) & combination_factors(asked);
+            (run->limits.count++ ? run->limits.factors : UINT64_MAX) & combination_factors(tested);
     }
     if (verdict_is_limit(verdict->kind) || verdict_is_right(verdict->kind)) {
         bool bare = verdict->kind != VERDICT_PASS || all->verdict.kind == VERDICT_PASS_NO_BOUND;
@@ -264,20 +264,20 @@ void run_combinations(row_judge *judge, const conformance_blocks *blocks,
     bool enough = false;
     for (size_t i = 0; !enough && i < blocks->count && !interrupted(); i++) {
         const verdict_kind *kind = &one.verdict.kind;
-        combination asked = blocks->blocks[i].of;
-        covering_run_ask(&run, &asked, &blocks->blocks[i].block, &one);
+        combination tested = blocks->blocks[i].of;
+        covering_run_ask(&run, &tested, &blocks->blocks[i].block, &one);
         if (verdict_is_fault(*kind))
-            note_fault(&found, &asked, &one.verdict, i);
-        add_up(&run, &asked, &one, judgement);
+            note_fault(&found, &tested, &one.verdict, i);
+        add_up(&run, &tested, &one, judgement);
         enough =
             *kind == VERDICT_CRASHED || *kind == VERDICT_OVERRUN || *kind == VERDICT_TIMEOUT ||
             *kind == VERDICT_MISSING ||
             (found.seen.count >= FAULTS_MOST && found.verdict.kind != VERDICT_NONDETERMINISTIC);
     }
     if (found.seen.count > 0) {
-        const int factors = __builtin_popcountll(combination_factors(&found.asked));
+        const int factors = __builtin_popcountll(combination_factors(&found.failing));
         ln_problem problem =
-            combination_problem(&found.asked, kernel->facts.storage, kernel->facts.param);
+            combination_problem(&found.failing, kernel->facts.storage, kernel->facts.param);
         judgement->verdict = found.verdict;
         verdict_say(&judgement->verdict, "%zux%zu with %d setting%s other than the default: %s",
                     problem.rows, problem.hidden, factors, factors == 1 ? "" : "s",

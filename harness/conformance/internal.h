@@ -57,7 +57,7 @@ void judge_add_figures(case_judgement *all, const case_judgement *one);
  *
  *     covering_run run = {.judge = judge, .kernel = kernel, .first = &convention};
  *     for (...)
- *         covering_run_ask(&run, &asked, &block, &judgement);
+ *         covering_run_ask(&run, &tested, &block, &judgement);
  *     covering_run_conclude(&run, &verdict);
  */
 typedef struct covering_run {
@@ -74,8 +74,8 @@ typedef struct covering_run {
     case_verdict limit;
 } covering_run;
 
-/* Runs a problem, or the part of it that the kernel supports (*asked becomes that). block NULL: makes the rows. */
-void covering_run_ask(covering_run *run, combination *asked, const judge_block *block,
+/* Runs a problem, or the part of it that the kernel supports (*tested becomes that). block NULL: makes the rows. */
+void covering_run_ask(covering_run *run, combination *tested, const judge_block *block,
                       case_judgement *judgement);
 /* Notes the mistakes that explain a failure; covering_run_ask() calls it. */
 void covering_run_note(covering_run *run, size_t hidden, const case_judgement *judgement);
@@ -91,7 +91,7 @@ void run_combinations(row_judge *judge, const conformance_blocks *blocks,
                       const kernel_entry *kernel, case_judgement *judgement);
 
 /* Finds the smallest problem that fails, and describes it in the verdict (minimize.c). */
-void minimize_fault(covering_run *run, const combination *asked, const faults_seen *seen,
+void minimize_fault(covering_run *run, const combination *failing, const faults_seen *seen,
                     case_verdict *verdict);
 
 #endif

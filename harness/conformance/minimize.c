@@ -2,7 +2,7 @@
  * Hildebrandt, IEEE TSE 28, 2002). It tries the default problem of the same hidden size, then sets half of the factors
  * to their defaults, and then single ones, as long as the kernel still fails. The fewest rows are found by bisection.
  *
- *     minimize_fault(&run, &asked, &seen, &verdict);
+ *     minimize_fault(&run, &failing, &seen, &verdict);
  *     // "only with 9 rows or more, residual (9x257; right at 8 rows; 4x257, default: pass; right at hidden 8;
  *     // wrong at 13): ..."
  *
@@ -283,13 +283,13 @@ static void say_factors(const shrinking *in, size_t rows, char *words, size_t si
         words[used - 2] = '\0';
 }
 
-void minimize_fault(covering_run *of, const combination *asked, const faults_seen *seen,
+void minimize_fault(covering_run *of, const combination *failing, const faults_seen *seen,
                     case_verdict *verdict)
 {
     ln_problem problem =
-        combination_problem(asked, of->kernel->facts.storage, of->kernel->facts.param);
+        combination_problem(failing, of->kernel->facts.storage, of->kernel->facts.param);
     char words[400], sizes[160] = "", where[48], rows[64] = "", why[ROW_FAULT_LENGTH];
-    shrinking in = {.of = of, .least = *asked, .verdict = *verdict};
+    shrinking in = {.of = of, .least = *failing, .verdict = *verdict};
     bool same = false;
     in.least.hidden = problem.hidden;
     in.least.rows = problem.rows;

@@ -20,7 +20,7 @@ enum { CANDIDATES = 6, OPEN = 1, GIVEN_UP = 2 };
 
 /* A tuple is the levels of three factors a < b < c. For pairs, c is an additional last factor with a single level. */
 typedef struct generator {
-    const covering_question *asked;
+    const covering_question *request;
     size_t factors, levels[COVERING_FACTORS + 1], first_last; /* the smallest c */
     /* The index in open[] of the first tuple of three factors. */
     size_t begin[COVERING_FACTORS + 1][COVERING_FACTORS + 1][COVERING_FACTORS + 1];
@@ -65,7 +65,7 @@ static bool choose_level(generator *made, candidate *of, size_t factor)
     size_t best = 0, ties = 0, chosen = 0, gains[COVERING_LEVELS] = {0};
     of->levels[factor] = 0;
     for (size_t i = 1; i < of->count; i++)
-        for (size_t j = 0; j < (made->asked->strength == 2 ? 1 : i); j++) {
+        for (size_t j = 0; j < (made->request->strength == 2 ? 1 : i); j++) {
             const size_t a = of->set[i], b = of->set[j];
             const unsigned char *first = tuple_at(made, of->levels, a, b, factor);
             /* The distance in open[] between tuples that differ by one in this factor's level. */
@@ -76,7 +76,7 @@ static bool choose_level(generator *made, candidate *of, size_t factor)
         }
     for (size_t level = 0; level < made->levels[factor]; level++) {
         of->levels[factor] = (int8_t)level;
-        if (!made->asked->allows(made->asked->context, of->levels))
+        if (!made->request->allows(made->request->context, of->levels))
             continue;
         if (ties == 0 || gains[level] > best) {
             best = gains[level];
@@ -143,19 +143,19 @@ static void cover(generator *made, const int8_t *levels)
     }
 }
 
-covering_array covering_make(arena *memory, const covering_question *asked)
+covering_array covering_make(arena *memory, const covering_question *request)
 {
-    const bool pairs = asked->strength == 2;
-    covering_array array = {.factors = asked->factors,
-                            .entries = arena_new(memory, int8_t, asked->most * asked->factors)};
+    const bool pairs = request->strength == 2;
+    covering_array array = {.factors = request->factors,
+                            .entries = arena_new(memory, int8_t, request->most * request->factors)};
     generator *made = allocate(sizeof *made);
     candidate tried, best;
-    *made = (generator){.asked = asked,
-                        .random = asked->seed,
-                        .factors = asked->factors + pairs,
-                        .first_last = pairs ? asked->factors : 2};
-    memcpy(made->levels, asked->levels, asked->factors * sizeof *made->levels);
-    made->levels[asked->factors] = 1;
+    *made = (generator){.request = request,
+                        .random = request->seed,
+                        .factors = request->factors + pairs,
+                        .first_last = pairs ? request->factors : 2};
+    memcpy(made->levels, request->levels, request->factors * sizeof *made->levels);
+    made->levels[request->factors] = 1;
     EACH_THREE(made, a, b, c) /* number the tuples */
     {
         made->begin[a][b][c] = made->room;
@@ -166,10 +166,10 @@ covering_array covering_make(arena *memory, const covering_question *asked)
     for (size_t i = 0; i < tuples_of(made, a, b, c); i++) {
         begin_entry(made, a, b, c, i, &tried);
         made->left += made->open[made->begin[a][b][c] + i] =
-            asked->allows(asked->context, tried.levels);
+            request->allows(request->context, tried.levels);
     }
     array.tuples = made->left;
-    while (made->left > 0 && array.count < asked->most) {
+    while (made->left > 0 && array.count < request->most) {
         unsigned char *begun = NULL;
         best.gain = 0;
         for (size_t i = 0; i < CANDIDATES; i++)
@@ -181,7 +181,7 @@ covering_array covering_make(arena *memory, const covering_question *asked)
             made->given_up++;
             continue;
         }
-        memcpy(array.entries + array.count++ * asked->factors, best.levels, asked->factors);
+        memcpy(array.entries + array.count++ * request->factors, best.levels, request->factors);
         cover(made, best.levels);
     }
     array.covered = (array.tuples -= made->given_up) - made->left;
@@ -252,37 +252,37 @@ static void add_sizes(combination_set *set, size_t third)
 }
 
 /* The quick plan's problems come first. If the kernel supports only some hidden sizes, each problem has one of them. */
-combination_set *combinations_make(arena *memory, const combinations_request *asked)
+combination_set *combinations_make(arena *memory, const combinations_request *request)
 {
-    const ln_operation kind = asked->plain.operation;
+    const ln_operation kind = request->plain.operation;
     combination_set *set = arena_new(memory, combination_set, 1);
-    set->seed = asked->seed;
-    set->sizes_given = asked->hidden_count > 0;
-    set->table = factors_of(memory, kind, &asked->plain, asked->alone, false);
-    set->large_table = factors_of(memory, kind, &asked->plain, asked->alone, true);
+    set->seed = request->seed;
+    set->sizes_given = request->hidden_count > 0;
+    set->table = factors_of(memory, kind, &request->plain, request->alone, false);
+    set->large_table = factors_of(memory, kind, &request->plain, request->alone, true);
     covering_question question = {.factors = set->table->count,
                                   .levels = set->table->levels,
                                   .strength = 3,
-                                  .most = asked->quick ? MOST_QUICK : MOST_SMALL,
-                                  .seed = asked->seed,
+                                  .most = request->quick ? MOST_QUICK : MOST_SMALL,
+                                  .seed = request->seed,
                                   .allows = factors_allow,
                                   .context = set->table};
     set->small = covering_make(memory, &question);
     question.factors = set->large_table->count;
     question.levels = set->large_table->levels;
     question.strength = 2;
-    question.most = asked->quick ? 0 : MOST_LARGE;
+    question.most = request->quick ? 0 : MOST_LARGE;
     question.context = set->large_table;
     set->large = covering_make(memory, &question);
     set->places =
         arena_new(memory, problem_place, set->small.count + set->large.count + SWEPT + SAMPLE);
     for (size_t i = 0; set->sizes_given && i < set->small.count; i++)
-        add_place(set, false, i, asked->hidden[i % asked->hidden_count]);
+        add_place(set, false, i, request->hidden[i % request->hidden_count]);
     if (set->sizes_given)
         return set;
     add_entries(set, 0, MOST_QUICK);
     add_sizes(set, 0);
-    if (asked->quick)
+    if (request->quick)
         return set;
     add_entries(set, MOST_QUICK, MOST_SMALL);
     add_sizes(set, 1);

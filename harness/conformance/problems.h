@@ -2,7 +2,7 @@
  * settings ("levels") belong to 27 factors of shape, call, contents and convention. All of them follow from the
  * operation's table (domain/operation.h), so that a new operation has its own.
  *
- *     combination_set *set = combinations_make(&memory, &asked);
+ *     combination_set *set = combinations_make(&memory, &request);
  *     for (size_t i = 0; i < combinations_count(set); i++) {
  *         combination of = combinations_at(set, i);
  *         combination_block(judge, &of, LN_F32, LN_F32, &block);
@@ -18,9 +18,9 @@
 
 /* ---- covering arrays (problems.c) ----
  *
- *     covering_question asked = {.factors = 27, .levels = levels, .strength = 3, .most = 900, .seed = 1,
+ *     covering_question request = {.factors = 27, .levels = levels, .strength = 3, .most = 900, .seed = 1,
  *                                .allows = allows, .context = &table};
- *     covering_array array = covering_make(&memory, &asked);
+ *     covering_array array = covering_make(&memory, &request);
  *     for (size_t i = 0; i < array.count; i++)
  *         use(covering_entry(&array, i));                  // a level of each factor
  *
@@ -46,7 +46,7 @@ typedef struct covering_array {
 } covering_array;
 
 /* Generates a covering array. Equal questions give equal arrays. */
-covering_array covering_make(arena *memory, const covering_question *asked);
+covering_array covering_make(arena *memory, const covering_question *request);
 
 static inline const int8_t *covering_entry(const covering_array *array, size_t i)
 {
@@ -162,7 +162,7 @@ typedef struct combinations_request {
 
 typedef struct combination_set combination_set;
 
-combination_set *combinations_make(arena *memory, const combinations_request *asked);
+combination_set *combinations_make(arena *memory, const combinations_request *request);
 
 /* Returns the number of problems. They are the first 400 entries of the array of small problems, and a third of the
  * hidden sizes, each with the levels of one of these entries; then, except in the quick plan, the rest of both (every

@@ -143,11 +143,11 @@ typedef struct mistake_set {
     uint64_t fit, far;
 } mistake_set;
 
-/* Sets of mistakes over all wrong problems. unfit: those that do not explain every problem. told_twice: those whose
- * result clearly differs from the correct one at two hidden sizes; told_at: the last such size of each mistake. */
+/* Sets of mistakes over all wrong problems. unfit: those that do not explain every problem. certain: those whose
+ * result clearly differs from the correct one at two hidden sizes; differs_at: the last such size of each mistake. */
 typedef struct mistakes_seen {
-    uint64_t unfit, told_twice;
-    size_t told_at[64];
+    uint64_t unfit, certain;
+    size_t differs_at[64];
 } mistakes_seen;
 
 /* A summary of all wrong combinations of factors (conformance/problems.h). */

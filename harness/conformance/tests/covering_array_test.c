@@ -12,14 +12,14 @@ static arena memory;
 static covering_array array_of(const factor_table *table, unsigned strength, size_t most,
                                uint64_t seed)
 {
-    const covering_question asked = {.factors = table->count,
-                                     .levels = table->levels,
-                                     .strength = strength,
-                                     .most = most,
-                                     .seed = seed,
-                                     .allows = factors_allow,
-                                     .context = table};
-    return covering_make(&memory, &asked);
+    const covering_question request = {.factors = table->count,
+                                       .levels = table->levels,
+                                       .strength = strength,
+                                       .most = most,
+                                       .seed = seed,
+                                       .allows = factors_allow,
+                                       .context = table};
+    return covering_make(&memory, &request);
 }
 
 /* Returns the number of different triples of levels of three factors in the array. */
@@ -68,8 +68,8 @@ TEST(a_part_says_how_much_it_holds_and_begins_as_the_whole)
 
 TEST(problems_have_every_size_and_keep_to_their_elements)
 {
-    const combinations_request asked = {.plain = torch, .alone = true, .seed = 3};
-    combination_set *set = combinations_make(&memory, &asked);
+    const combinations_request request = {.plain = torch, .alone = true, .seed = 3};
+    combination_set *set = combinations_make(&memory, &request);
     bool seen[1101] = {0};
     for (size_t i = 0; i < combinations_count(set); i++) {
         combination of = combinations_at(set, i);

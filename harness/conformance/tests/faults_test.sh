@@ -64,10 +64,10 @@ kernels=honest.one_pass_strided_16_bf16,fault.third_thread,fault.last_of_32_mib,
 bash "$(dirname "$0")/faults_table.sh" "$@" --plan quick --only accuracy \
     --kernels fault.ddof_1_var,fault.ddof_1_of_1 || exit 1
 check() { # KERNELS CONVENTIONS ARGUMENT...
-    local asked=$1 conventions=$2
+    local kernels=$1 conventions=$2
     shift 2
     bash "$(dirname "$0")/faults_table.sh" "$@" --plan quick --only accuracy \
-        --conventions "$conventions" --kernels "$asked"
+        --conventions "$conventions" --kernels "$kernels"
 }
 check "$kernels" torch "$@" &&
     check fault.gamma1_as_gamma,twin.flushes_and_40_ulp ddof=0,eps=1e-5@var,affine=gamma1 "$@"

@@ -147,11 +147,11 @@ static void run_kernel(const ln_kernel *kernel, void *y, void *mean, void *rstd)
 static row_limits limits_of(ln_type accumulator)
 {
     row_limits limits;
-    order_question asked = {.storage = made->storage,
+    order_question given = {.storage = made->storage,
                             .accumulator = accumulator,
                             .hidden = made->hidden,
                             .convention = &made->convention};
-    limits_of_row(&asked, &made->row, made->x, &limits);
+    limits_of_row(&given, &made->row, made->x, &limits);
     return limits;
 }
 
@@ -172,7 +172,7 @@ static bool all_hold(const row_limits *limits, const test_output *output)
 /* As in the judge, an order that loses more digits than the textbook's, with an unlucky pivot, is type-limited. */
 TEST(no_honest_order_is_alarmed)
 {
-    unsigned long judged = 0, told = 0, limited = 0;
+    unsigned long judged = 0, with_limit = 0, limited = 0;
     double closest = 0, closest_row = 0, closest_order = 0;
     random_state = 1;
     for (unsigned long run = 0; run < runs; run++)
@@ -190,7 +190,7 @@ TEST(no_honest_order_is_alarmed)
                 judged++;
                 if (!limits_tell(&limits))
                     continue;
-                told++;
+                with_limit++;
                 output.off[ROLE_MEAN] = fabs(load(accumulator, mean, 0) - made->answer.facts.mean);
                 output.off[ROLE_RSTD] =
                     fabs(load(accumulator, rstd, 0) / made->answer.facts.rstd - 1);
@@ -210,10 +210,10 @@ TEST(no_honest_order_is_alarmed)
                 closest = fmax(closest, output.off[ROLE_RSTD] / limits.statistics[ROLE_RSTD]);
             }
         }
-    print_message("%lu rows judged, %lu of them told, %lu at a limit; of what is allowed at most "
+    print_message("%lu rows judged, %lu with a limit, %lu at it; of what is allowed at most "
                   "%.2f by y, %.2f by mean or rstd; %.2f of any order\n",
-                  judged, told, limited, closest_row, closest, closest_order);
-    assert_true(told > judged / 2);
+                  judged, with_limit, limited, closest_row, closest, closest_order);
+    assert_true(with_limit > judged / 2);
 }
 
 /* Computes the variance about the mean of the first eight elements, one of which is a spike. This is a correct
@@ -272,8 +272,8 @@ TEST(another_divisor_is_named)
         if (!limits_tell(&limits))
             continue;
         assert_false(limits_hold(&limits, &made->row, y));
-        explained_row asked = {&made->row, made->x, y, limits.row_ulp, NULL, 0};
-        assert_true(norm_say_mistake(&made->convention, norm_mistakes(&asked).fit, why));
+        explained_row wrong = {&made->row, made->x, y, limits.row_ulp, NULL, 0};
+        assert_true(norm_say_mistake(&made->convention, norm_mistakes(&wrong).fit, why));
         assert_string_equal(
             why, other.ddof ? "divides the variance by N - 1 (ddof=1), where N is asked for"
                             : "divides the variance by N (ddof=0), where N - 1 is asked for");
@@ -366,12 +366,12 @@ TEST(what_is_lost_below_the_least_normal_number_is_no_fault)
                            : x * s + (beta - mean * s);
         }
         row_limits limits;
-        order_question asked = {.storage = LN_F32,
+        order_question given = {.storage = LN_F32,
                                 .accumulator = LN_F32,
                                 .hidden = made->hidden,
                                 .convention = &made->convention,
                                 .flushes = flushes};
-        limits_of_row(&asked, &made->row, made->x, &limits);
+        limits_of_row(&given, &made->row, made->x, &limits);
         if (!limits_hold(&limits, &made->row, y))
             fail_msg("run %d: %g, at most %g", run, limits_error(&made->row, y), limits.row_ulp);
     }

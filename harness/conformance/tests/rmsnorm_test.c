@@ -31,7 +31,7 @@ TEST(right_kernels_are_right_under_every_convention)
         "normal", "positive",     "offset",        "wide-gamma",
         "nan",    "signed-zeros", "subnormal-out", "massive-activations"};
     const operation *what = operations[LN_OPERATION_RMSNORM];
-    size_t asked = 0;
+    size_t supported = 0;
     for (size_t number = 0; number < convention_count(what); number++)
         for (size_t k = 0; k < kernels.count; k++) {
             const kernel_entry *kernel = &kernels.kernels[k];
@@ -46,14 +46,14 @@ TEST(right_kernels_are_right_under_every_convention)
             bool residual = (number + k) % 3 == 0;
             case_verdict verdict = judged(kernel, &convention, input, residual, 6, 100, NULL);
             char list[CONVENTION_MAX_LENGTH], words[DETAIL_MAX_LENGTH];
-            asked += verdict.kind != VERDICT_UNSUPPORTED;
+            supported += verdict.kind != VERDICT_UNSUPPORTED;
             if (verdict_exit_code(&verdict) != EXIT_CODE_FINE &&
                 verdict.kind != VERDICT_UNSUPPORTED)
                 fail_msg("%s, %s, %s, %sresidual: %s", kernel->facts.name,
                          convention_format(&convention, list), input, residual ? "" : "no ",
                          verdict_describe(&verdict, words, sizeof words));
         }
-    assert_true(asked > 400);
+    assert_true(supported > 400);
 }
 
 static const struct {
