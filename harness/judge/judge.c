@@ -245,7 +245,7 @@ void judge_load_row(row_judge *judge, const judge_block *block, size_t row)
 const row_limits *judge_limits(row_judge *judge, const judge_block *block, const judged_kind *kind,
                                size_t row)
 {
-    const order_question asked = {.storage = block->storage,
+    const order_question given = {.storage = block->storage,
                                   .accumulator = kind->accumulator,
                                   .hidden = block->hidden,
                                   .convention = &block->convention,
@@ -263,7 +263,7 @@ const row_limits *judge_limits(row_judge *judge, const judge_block *block, const
     judge_load_row(judge, block, row);
     row %= rows;
     if (!place->made[row])
-        limits_of_row(&asked, &judged, judge->values, &place->rows[row]);
+        limits_of_row(&given, &judged, judge->values, &place->rows[row]);
     place->made[row] = true;
     return &place->rows[row];
 }
@@ -281,9 +281,9 @@ void judge_find(row_findings *findings, verdict_kind kind, const char *format, .
     number_print_list(text, sizeof text, format, arguments);
     va_end(arguments);
     verdict_say(&found, "%s", text);
-    int tells = verdict_telling(&found), told = verdict_telling(held);
-    if (held->kind == VERDICT_PASS || tells > told ||
-        (tells == told &&
+    int now = verdict_telling(&found), before = verdict_telling(held);
+    if (held->kind == VERDICT_PASS || now > before ||
+        (now == before &&
          ((held->kind == VERDICT_INACCURATE && kind == VERDICT_WRONG_CLASS) ||
           (held->kind == VERDICT_TYPE_LIMITED && kind == VERDICT_TYPE_LIMITED_CLASS))))
         *held = found;
@@ -446,13 +446,13 @@ static bool describe_row(wrong_row *wrong, row_findings *findings)
 {
     enum { LONG_ENOUGH = 8 }; /* in a shorter row a pattern may be an accident */
     const judge_block *block = wrong->block;
-    const explained_row asked = {&wrong->judged, wrong->judge->values,
-                                 wrong->y,       wrong->limits->row_ulp,
-                                 block,          wrong->number};
+    const explained_row explained = {&wrong->judged, wrong->judge->values,
+                                     wrong->y,       wrong->limits->row_ulp,
+                                     block,          wrong->number};
     char where[PATTERN_LENGTH];
     size_t first, count;
     double share;
-    note_mistakes(findings, norm_mistakes(&asked));
+    note_mistakes(findings, norm_mistakes(&explained));
     if (block->hidden >= LONG_ENOUGH && is_proportional(&wrong->judged, wrong->y, &share)) {
         number_print(wrong->as, ROW_FAULT_LENGTH,
                      "; y - exact is %.3g of gamma xhat in all columns", share);

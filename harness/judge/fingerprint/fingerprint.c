@@ -447,11 +447,11 @@ static void make_row(search *own, ln_operation kind, const reduction *over, cons
         memory_is_out(row->length);
     const metrics_row judged = {type, type,    row->length,    &plain, NULL,
                                 NULL, &result, LN_AFFINE_NONE, false};
-    const order_question asked = {.storage = type == LN_F64 && own->sums == LN_F32 ? LN_F32 : type,
+    const order_question given = {.storage = type == LN_F64 && own->sums == LN_F32 ? LN_F32 : type,
                                   .accumulator = own->sums,
                                   .hidden = row->length,
                                   .convention = &plain};
-    limits_of_row(&asked, &judged, own->values, &limits);
+    limits_of_row(&given, &judged, own->values, &limits);
     const row_limits poorest = limits_poorest(own->sums, &judged, own->values, &limits);
     const double mean_off = centred ? poorest.statistics[ROLE_MEAN] : 0;
     const double rho =
@@ -953,15 +953,15 @@ static void add_also(const fingerprint_input *input, fingerprint_candidate *one)
 bool fingerprint_is_among(const fingerprint_input *input, const fingerprint_found *found,
                           const ln_convention *convention)
 {
-    ln_convention asked = as_computed(input, *convention);
+    ln_convention computed = as_computed(input, *convention);
     for (size_t i = 0; i < found->count; i++) {
         const fingerprint_candidate *one = &found->candidates[i];
         char label[CONVENTION_MAX_LENGTH];
         ln_convention own = as_computed(input, one->convention);
         convention_label(&one->convention, label);
-        own.eps = asked.eps;
-        if (asked.eps >= one->eps_low && asked.eps <= one->eps_high &&
-            convention_equal(&asked, &own) && strcmp(one->words, label) == 0)
+        own.eps = computed.eps;
+        if (computed.eps >= one->eps_low && computed.eps <= one->eps_high &&
+            convention_equal(&computed, &own) && strcmp(one->words, label) == 0)
             return true;
     }
     return false;

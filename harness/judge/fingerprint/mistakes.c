@@ -107,8 +107,8 @@ static const double by_rounding =
  * scales of both rows. */
 static void try_mistake(explaining *tries, const double *x, const mistake *made, int bit)
 {
-    const explained_row *asked = tries->wrong;
-    const metrics_row *row = asked->row;
+    const explained_row *wrong = tries->wrong;
+    const metrics_row *row = wrong->row;
     const affine_use use = made->use;
     const bool casts = !tries->layernorm && row->convention->cast && ln_has_gamma(row->affine) &&
                        use != USE_BETA && use != USE_NONE;
@@ -128,20 +128,20 @@ static void try_mistake(explaining *tries, const double *x, const mistake *made,
         double xhat = (x[i] - made->centre) / made->root + made->quotient;
         xhat = casts ? stored_in(row->storage, xhat) : xhat;
         const double value = with.gamma * xhat + with.beta;
-        const double given = load(row->storage, asked->y, i);
+        const double given = load(row->storage, wrong->y, i);
         const double rounded = stored_in(row->storage, value);
         const double scale = fabs(with.gamma) * most + fabs(with.beta);
         const bool number = isfinite(given) && isfinite(rounded);
         any_number = any_number || number;
         if (number ? !(fabs(given - value) <=
-                       asked->limit *
+                       wrong->limit *
                            ulp_in(format_of(row->storage), fmax(scale, element_scale(row, i))))
                    : !same_class(given, rounded))
             return;
     }
     const double far = !any_number ? INFINITY : made->scales ? far_off : off;
     tries->found.fit |= (uint64_t)1 << bit;
-    tries->found.far |= (uint64_t)(tries->own > far * asked->limit) << bit;
+    tries->found.far |= (uint64_t)(tries->own > far * wrong->limit) << bit;
 }
 
 /* ---- the mistakes ---- */
@@ -243,28 +243,28 @@ static void try_no_residual(explaining *tries, const judge_block *block)
     free(x);
 }
 
-mistake_set norm_mistakes(const explained_row *asked)
+mistake_set norm_mistakes(const explained_row *wrong)
 {
-    const metrics_row *row = asked->row;
+    const metrics_row *row = wrong->row;
     const ln_convention *own = row->convention;
     const ln_row_facts *facts = &row->answer->facts;
-    explaining tries = {.wrong = asked,
+    explaining tries = {.wrong = wrong,
                         .layernorm = own->operation == LN_OPERATION_LAYERNORM,
                         .n = (double)row->hidden,
                         .quotient = own->eps_place == LN_EPS_QUOTIENT ? own->eps : 0,
-                        .own = limits_error(row, asked->y)};
-    tries.mean = tries.layernorm ? facts->mean : mean_of(asked->x, row->hidden);
-    tries.var = tries.layernorm ? facts->var : square_about(asked->x, row->hidden, tries.mean);
+                        .own = limits_error(row, wrong->y)};
+    tries.mean = tries.layernorm ? facts->mean : mean_of(wrong->x, row->hidden);
+    tries.var = tries.layernorm ? facts->var : square_about(wrong->x, row->hidden, tries.mean);
     tries.centre = tries.layernorm ? tries.mean : 0;
     tries.square = tries.layernorm ? tries.var : tries.var + tries.mean * tries.mean;
     for (size_t i = 0; i < row->hidden; i++)
-        if (!same_class(load(row->storage, asked->y, i),
+        if (!same_class(load(row->storage, wrong->y, i),
                         load(row->storage, row->answer->rounded, i)))
             tries.own = INFINITY;
     try_formulas(&tries);
     try_eps(&tries);
-    if (asked->block && asked->block->inputs[ROLE_RESIDUAL])
-        try_no_residual(&tries, asked->block);
+    if (wrong->block && wrong->block->inputs[ROLE_RESIDUAL])
+        try_no_residual(&tries, wrong->block);
     if (dtype_size(row->storage) == 2 && tries.own <= by_rounding)
         tries.found.fit |= (uint64_t)0xf << MISTAKE_CAST;
     return tries.found;

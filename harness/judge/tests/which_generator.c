@@ -370,7 +370,7 @@ static bool measure_row(const drawn *one, const double *values, ln_reference *re
     ln_reference_result result = {.rounded = rounded, .exact = exact};
     const ln_row_facts *facts = &result.facts;
     metrics_row row = {type, type, one->length, &plain, NULL, NULL, &result, LN_AFFINE_NONE, false};
-    order_question asked = {type, type, one->length, &plain, false, 0};
+    order_question question = {type, type, one->length, &plain, false, 0};
     row_limits limits;
     const void *given = stored(0, type, values, one->length);
     bool fine = layernorm ? ln_reference_row(reference, &plain, type, type, one->length, given,
@@ -379,7 +379,7 @@ static bool measure_row(const drawn *one, const double *values, ln_reference *re
                                                  NULL, NULL, &result);
     if (!fine || !(facts->var > 0))
         return false;
-    limits_of_row(&asked, &row, values, &limits);
+    limits_of_row(&question, &row, values, &limits);
     const row_limits poorest = limits_poorest(type, &row, values, &limits);
     double std = sqrt(facts->var), unit = unit_roundoff(type), mean = layernorm ? facts->mean : 0;
     double mean_off = layernorm ? poorest.statistics[ROLE_MEAN] / std : 0;
