@@ -221,9 +221,9 @@ bool speed_takes(const speed_group *group, const kernel_entry *kernel)
 bool group_takes(const accuracy_group *group, const kernel_entry *kernel)
 {
     bool is_call = strcmp(kernel->facts.role, KERNEL_ROLE_CALL) == 0;
-    bool asked =
+    bool included =
         !group->check || is_call || group->for_ours || strcmp(kernel->source, "builtin") != 0;
-    return asked && takes(kernel, group->convention.operation, group->dtype, group->param);
+    return included && takes(kernel, group->convention.operation, group->dtype, group->param);
 }
 
 /* Returns whether the smaller plans leave this kernel out because an earlier line of our table differs only in unroll:

@@ -99,10 +99,10 @@ void session_ask(run_session *session)
             const speed_group *timed = judged ? NULL : &plan->speed[i - plan->accuracy_count];
             if (judged ? !group_takes(judged, kernel) : !speed_takes(timed, kernel))
                 continue;
-            const requested_case asked = {
+            const requested_case requested = {
                 .key = judged ? accuracy_key(judged, kernel) : speed_key(timed, kernel->facts.name),
                 .parts = judged ? REQUESTED_JUDGEMENT : REQUESTED_JUDGEMENT | REQUESTED_TIMING};
-            store_put_requested(session->store, session->run, &asked);
+            store_put_requested(session->store, session->run, &requested);
         }
     store_count_requested(session->store, session->run);
     store_together_end(session->store);
@@ -149,16 +149,16 @@ bool session_invariance(run_session *session, const kernel_list *kernels)
 static const combination_set *set_of(case_plan *plan, const ln_convention *plain)
 {
     plan_checks *checks = plan->checks;
-    const combinations_request asked = {.plain = *plain,
-                                        .alone = plan->conventions[plain->operation].named,
-                                        .seed = plan->seed,
-                                        .quick = plan->quick};
+    const combinations_request request = {.plain = *plain,
+                                          .alone = plan->conventions[plain->operation].named,
+                                          .seed = plan->seed,
+                                          .quick = plan->quick};
     for (size_t i = 0; i < checks->count; i++)
-        if (asked.alone ? convention_equal(&checks->plain[i], plain)
-                        : checks->plain[i].operation == plain->operation)
+        if (request.alone ? convention_equal(&checks->plain[i], plain)
+                          : checks->plain[i].operation == plain->operation)
             return checks->sets[i];
     checks->plain[checks->count] = *plain;
-    return checks->sets[checks->count++] = combinations_make(&plan->memory, &asked);
+    return checks->sets[checks->count++] = combinations_make(&plan->memory, &request);
 }
 
 /* Adds a part of a conformance test. Returns false if there are fewer parts, or if no kernel needs it. */

@@ -173,7 +173,7 @@ TEST_IN_SCRATCH(what_goes_wrong_while_timed_is_named)
 
 /* The first process searches for the number of calls; later ones get it, and fewer rounds if a single call is long: of
  * 3 x 6 repetitions, 6 + 2 x 2 remain. */
-TEST_IN_SCRATCH(later_processes_are_told_how_many_calls_to_make)
+TEST_IN_SCRATCH(later_processes_make_the_same_number_of_calls)
 {
     enum { ROUNDS = 6, PROCESSES = 3, FEWER = 2 };
     session_trial trial;
