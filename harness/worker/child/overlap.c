@@ -35,8 +35,8 @@ typedef struct caller {
     struct overlap *of;
     void *what;
     struct caller *next; /* NULL: the last caller, which is not stopped */
-    int ends[2]; /* the sockets to the next caller; a byte requests a call, a byte answers it */
-    int asked;   /* the socket on which this caller gets requests; -1: the first caller */
+    int ends[2];  /* the sockets to the next caller; a byte requests a call, a byte answers it */
+    int requests; /* the socket on which this caller gets requests; -1: the first caller */
     timer_t timer;
     double one;        /* seconds of a call */
     double part, step; /* the last stop, as a part of a call, and its step from stop to stop */
@@ -139,12 +139,12 @@ static void *call_on_thread(void *context)
         ;
     bool stops = own->next && make_timer(own);
     call_freely(own);
-    while (receive_turn(own->asked)) {
+    while (receive_turn(own->requests)) {
         if (stops)
             call_until_stopped(own);
         else
             own->fine = own->fine && own->of->call(own->what);
-        send(own->asked, "", 1, MSG_NOSIGNAL);
+        send(own->requests, "", 1, MSG_NOSIGNAL);
     }
     if (stops)
         timer_delete(own->timer);
@@ -171,7 +171,7 @@ overlap_result worker_overlap(overlap_call call, void *const *contexts, size_t c
         *own = (caller){.of = &of,
                         .what = contexts[started],
                         .ends = {-1, -1},
-                        .asked = -1,
+                        .requests = -1,
                         .part = plan->part,
                         .step = steps[started],
                         .fine = true};
@@ -179,7 +179,7 @@ overlap_result worker_overlap(overlap_call call, void *const *contexts, size_t c
             continue;
         if (socketpair(AF_UNIX, SOCK_STREAM, 0, last->ends) != 0)
             break;
-        own->asked = last->ends[1];
+        own->requests = last->ends[1];
         if (pthread_create(&threads[started], NULL, call_on_thread, own) != 0)
             break;
         last->next = own;
