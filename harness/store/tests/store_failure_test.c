@@ -213,21 +213,21 @@ static void write_run(result_store *store)
     const machine_facts machine = {.facts = (machine_fact[]){{"cores", "3"}}, .count = 1};
     const run_info info = {
         .command_line = "", .plan = "quick", .plan_hash = "abc", .machine = &machine};
-    const requested_case asked = {.key = sample_key(),
-                                  .parts = REQUESTED_JUDGEMENT | REQUESTED_TIMING};
-    requested_case lost = asked;
+    const requested_case requested = {.key = sample_key(),
+                                      .parts = REQUESTED_JUDGEMENT | REQUESTED_TIMING};
+    requested_case lost = requested;
     const case_verdict verdict = {.kind = VERDICT_PASS};
     const ln_metrics metrics = distinct_metrics();
     const timed_repetition put = {0, 0, 0, 1, 1, 1, NAN, NAN};
     const stored_row row = {0, 1, 2, 1, 0.5, 3, 0, 0};
     strcpy(lost.key.input, "lost");
     int64_t run = store_begin_run(store, &info);
-    store_put_requested(store, run, &asked);
+    store_put_requested(store, run, &requested);
     store_put_requested(store, run, &lost);
-    store_put_kernel(store, run, json_pack("{s:s}", "name", asked.key.kernel));
-    put_accuracy(store, run, &asked.key, &verdict, &metrics, 1);
-    store_put_row(store, run, &asked.key, &row);
-    store_put_repetition(store, run, &asked.key, &put);
+    store_put_kernel(store, run, json_pack("{s:s}", "name", requested.key.kernel));
+    put_accuracy(store, run, &requested.key, &verdict, &metrics, 1);
+    store_put_row(store, run, &requested.key, &row);
+    store_put_repetition(store, run, &requested.key, &put);
     store_end_process(store, run, put.process);
 }
 

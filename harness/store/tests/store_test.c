@@ -316,7 +316,7 @@ static void assert_counts(result_store *store, int64_t run, size_t requested, si
 
 /* Each requested case is done, unsupported or missing: in an open run (after a kill), in one that ended, and in one
  * that continues. */
-TEST_IN_SCRATCH(test_asked)
+TEST_IN_SCRATCH(test_requested)
 {
     static const struct {
         unsigned parts;
