@@ -288,7 +288,7 @@ test_build_directory() {
     exits 0
     start LNBENCH_BUILD_DIR="$checkout/inside" "$checkout/lnbench"
     calls_not "cmake"
-    [ ! -e "$checkout/build" ] || fault "made a build directory that nobody asked for"
+    [ ! -e "$checkout/build" ] || fault "made a build directory that was not requested"
 
     mkdir "$box/full" && touch "$box/full/letters.txt"
     start LNBENCH_BUILD_DIR="$box/full" "$checkout/lnbench"

@@ -81,7 +81,7 @@ TEST_IN_SCRATCH(the_late_end_with_all_that_they_started)
     close(kept_open[0]);
 }
 
-TEST(an_end_is_told)
+TEST(an_end_is_reported)
 {
     int status;
     signal(SIGCHLD, SIG_IGN); /* the program that started lnbench may have left it so */

@@ -80,13 +80,13 @@ static void sleep_long(void *context)
 /* The child of this process has standard error too, so run() waits until it ends. */
 static void die_with_folder(void *context)
 {
-    const char *path = scratch_path(context, "told");
-    FILE *told = fopen(path, "w");
+    const char *path = scratch_path(context, "folder_path");
+    FILE *written = fopen(path, "w");
     const char *folder = temporary_folder_make("die");
-    if (!told || child_execute(sleep_long, NULL) < 0)
+    if (!written || child_execute(sleep_long, NULL) < 0)
         _exit(98);
-    fputs(folder, told);
-    fclose(told);
+    fputs(folder, written);
+    fclose(written);
     char inside[1100];
     snprintf(inside, sizeof inside, "%s/folder", folder);
     if (mkdir(inside, 0700) != 0)
@@ -99,7 +99,7 @@ TEST_IN_SCRATCH(children_end_and_the_folder_is_removed)
     char said[512];
     assert_int_equal(run(die_with_folder, state, said, sizeof said), EXIT_CODE_ENVIRONMENT);
     assert_string_equal(said, "lnbench: it ends\n");
-    char *folder = slurp(scratch_path(state, "told"));
+    char *folder = slurp(scratch_path(state, "folder_path"));
     assert_non_null(folder);
     assert_int_equal(access(folder, F_OK), -1);
     free(folder);

@@ -319,7 +319,7 @@ TEST(test_offset_sweeps_the_kappa_of_the_type)
         for (size_t row = 0; row < ROWS; row++) {
             double wanted = pow(most, (double)row / 8), found = kappa_of_row(types[t], row);
             if (!(found > wanted / 1.1 && found < wanted * 1.1))
-                fail_msg("%s: kappa %g where %g was asked for", dtype_name(types[t]), found,
+                fail_msg("%s: kappa %g where %g was requested", dtype_name(types[t]), found,
                          wanted);
         }
     }

@@ -32,10 +32,10 @@ static void fill(result_store *store)
     judged.metrics.ulp_histogram[3] = 16;
     case_key copy = judged.key;
     snprintf(copy.kernel, sizeof copy.kernel, "copy");
-    const requested_case asked = {.key = judged.key,
-                                  .parts = REQUESTED_JUDGEMENT | REQUESTED_TIMING};
+    const requested_case requested = {.key = judged.key,
+                                      .parts = REQUESTED_JUDGEMENT | REQUESTED_TIMING};
     int64_t run = store_begin_run(store, &info);
-    store_put_requested(store, run, &asked);
+    store_put_requested(store, run, &requested);
     store_count_requested(store, run);
     store_put_kernel(store, run,
                      json_pack("{s:s, s:s, s:s}", "name", judged.key.kernel, "isa", "scalar",
