@@ -665,15 +665,15 @@ static void run_family(kernel_session *session, const char *input, size_t hidden
 /* Runs a problem of the covering array. After the last one it adds the findings of all problems together. */
 static void run_problem(kernel_session *session, size_t index)
 {
-    combination asked = combinations_at(session->combinations, index);
+    combination tested = combinations_at(session->combinations, index);
     case_judgement judgement, all = {.verdict.kind = VERDICT_PASS};
     char words[256], factors[256];
-    combination_without(&asked, session->kernel.facts.traits);
-    combination_block(session->judge, &asked, session->question.storage, session->question.param,
+    combination_without(&tested, session->kernel.facts.traits);
+    combination_block(session->judge, &tested, session->question.storage, session->question.param,
                       &session->block);
-    covering_run_ask(&session->covering, &asked, &session->block, &judgement);
+    covering_run_ask(&session->covering, &tested, &session->block, &judgement);
     /* The description omits the factors that this process does not vary. */
-    combination shown = asked;
+    combination shown = tested;
     for (size_t f = 0; f < shown.table->count; f++) {
         factor_kind kind = shown.table->factors[f].kind;
         if (kind == FACTOR_THREADS || (kind == FACTOR_CALLS && shown.levels[f] != CALLS_HALVES) ||

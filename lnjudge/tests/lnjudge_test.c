@@ -255,32 +255,32 @@ TEST(survives_bad_arguments)
     many.shape[0] = SIZE_MAX;
     odd_box.parameters = 3;
     assert_int_equal(lnjudge_convention("torch", &torch, NULL), LNJUDGE_OK);
-    const lnjudge_status told[] = {lnjudge_convention(NULL, &torch, NULL),
-                                   lnjudge_convention("torch", NULL, NULL),
-                                   lnjudge_reference(NULL, &t, y, NULL),
-                                   lnjudge_reference(&p, NULL, y, NULL),
-                                   lnjudge_reference(&far, &t, y, NULL),
-                                   lnjudge_output_judge(NULL, &t, 0, &r, NULL),
-                                   lnjudge_output_judge(&p, NULL, 0, &r, NULL),
-                                   lnjudge_output_judge(&p, &t, 0, NULL, NULL),
-                                   lnjudge_output_judge(&p, &t, NAN, &r, NULL),
-                                   lnjudge_kernel_judge(NULL, &r, NULL),
-                                   lnjudge_kernel_judge(&q, &r, NULL),
-                                   lnjudge_kernel_judge(&q, NULL, NULL),
-                                   ask(-1, 0, 0, 1),
-                                   ask(9, 0, 0, 1),
-                                   ask(0, NAN, 0, 1),
-                                   ask(0, -1, 0, 1),
-                                   ask(0, 0, 1U << 31, 1),
-                                   ask(0, 0, 0, 0),
-                                   ask(0, 0, 0, SIZE_MAX),
-                                   lnjudge_fingerprint_make(NULL, &f, NULL),
-                                   lnjudge_fingerprint_make(&box, NULL, NULL),
-                                   lnjudge_fingerprint_make(&many, &f, NULL),
-                                   lnjudge_fingerprint_make(&odd_box, &f, NULL)};
-    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
-        if (told[i] != LNJUDGE_ERROR_ARGUMENT)
-            fail_msg("call %zu: status %d", i, (int)told[i]);
+    const lnjudge_status statuses[] = {lnjudge_convention(NULL, &torch, NULL),
+                                       lnjudge_convention("torch", NULL, NULL),
+                                       lnjudge_reference(NULL, &t, y, NULL),
+                                       lnjudge_reference(&p, NULL, y, NULL),
+                                       lnjudge_reference(&far, &t, y, NULL),
+                                       lnjudge_output_judge(NULL, &t, 0, &r, NULL),
+                                       lnjudge_output_judge(&p, NULL, 0, &r, NULL),
+                                       lnjudge_output_judge(&p, &t, 0, NULL, NULL),
+                                       lnjudge_output_judge(&p, &t, NAN, &r, NULL),
+                                       lnjudge_kernel_judge(NULL, &r, NULL),
+                                       lnjudge_kernel_judge(&q, &r, NULL),
+                                       lnjudge_kernel_judge(&q, NULL, NULL),
+                                       ask(-1, 0, 0, 1),
+                                       ask(9, 0, 0, 1),
+                                       ask(0, NAN, 0, 1),
+                                       ask(0, -1, 0, 1),
+                                       ask(0, 0, 1U << 31, 1),
+                                       ask(0, 0, 0, 0),
+                                       ask(0, 0, 0, SIZE_MAX),
+                                       lnjudge_fingerprint_make(NULL, &f, NULL),
+                                       lnjudge_fingerprint_make(&box, NULL, NULL),
+                                       lnjudge_fingerprint_make(&many, &f, NULL),
+                                       lnjudge_fingerprint_make(&odd_box, &f, NULL)};
+    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
+        if (statuses[i] != LNJUDGE_ERROR_ARGUMENT)
+            fail_msg("call %zu: status %d", i, (int)statuses[i]);
     lnjudge_report_free(NULL);
     lnjudge_fingerprint_free(NULL);
     assert_true(r.count == 0 && isnan(lnjudge_metric(NULL, "bits")));

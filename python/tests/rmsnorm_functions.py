@@ -76,7 +76,7 @@ REPORTS = [
     # cast_x_before_out_mul holds with a residual
     ("sglang 25920", RESIDUAL, once(WIDE, W, 1e-5), "named",
      "operation=rmsnorm,eps=1e-05@square,weight=w,sum=unrounded"),
-    # eps is 1e-5 as asked
+    # eps is 1e-5 as requested
     ("cutlass 1112", None, llama(X, W, 1e-6), "named", "t5"),
     # eps is the config's 1e-5
     ("transformers 38025", None, llama(X, W, 1e-6), "named", "t5"),

@@ -59,13 +59,13 @@ class Functions(unittest.TestCase):
             for name, value in (("x", rms.X), ("gamma", rms.W), ("y", rms.r16(rms.once(rms.X, rms.W, 1e-5)))):
                 np.save(os.path.join(folder, name + ".npy"), rms.stored(value))
                 given += ["--" + name, os.path.join(folder, name + ".npy")]
-            for asked, other in (("llama", "ggml"), ("ggml", None),
+            for requested, other in (("llama", "ggml"), ("ggml", None),
                                  ("operation=rmsnorm,eps=1.00001e-5@square,weight=w", None)):
                 said = subprocess.run(
-                    [os.environ["LNBENCH_PROGRAM"], "eval", *given, "--dtypes", "bf16", "--conventions", asked],
+                    [os.environ["LNBENCH_PROGRAM"], "eval", *given, "--dtypes", "bf16", "--conventions", requested],
                     capture_output=True, text=True, check=True).stdout
                 self.assertEqual("function" in said, bool(other), said)
-                self.assertIn("%s, not %s" % (other, asked) if other else "pass", said)
+                self.assertIn("%s, not %s" % (other, requested) if other else "pass", said)
 
     def test_reference_of_a_rounded_weight(self):
         random = np.random.default_rng(4)
