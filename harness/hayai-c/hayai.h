@@ -98,7 +98,7 @@ typedef enum hayai_status HAYAI_INT {
     HAYAI_ERROR_ARGUMENT,    /* an invalid value, or one that contradicts an earlier one */
     HAYAI_ERROR_MEMORY,      /* out of memory */
     HAYAI_ERROR_FAILED,      /* Google Benchmark failed for a reason of its own */
-    HAYAI_STOPPED,           /* a callback asked to stop; not an error */
+    HAYAI_STOPPED,           /* a callback requested a stop; not an error */
     HAYAI_ERROR_STATE,       /* not possible now, such as a pause before the loop began */
     HAYAI_ERROR_LIMIT,       /* more than this library or the system supports */
     HAYAI_ERROR_IO,          /* an output could not be opened or written */

@@ -20,12 +20,12 @@ typedef struct clock {
     double seconds; /* of an iteration */
     int calls;
     double total; /* reported so far */
-} clock_told;
-static clock_told told;
+} manual_clock;
+static manual_clock manual;
 
-static void tell(hayai_state *state, void *user)
+static void report_times(hayai_state *state, void *user)
 {
-    clock_told *clock = user;
+    manual_clock *clock = user;
     clock->calls++;
     while (hayai_state_keep_running(state)) {
         hayai_state_set_iteration_time(state, clock->seconds);
@@ -36,8 +36,8 @@ static void tell(hayai_state *state, void *user)
 static int set_up_settings(void **state)
 {
     (void)state;
-    told = (clock_told){.seconds = 0.001};
-    suite = suite_of("b", tell, &told, &benchmark);
+    manual = (manual_clock){.seconds = 0.001};
+    suite = suite_of("b", report_times, &manual, &benchmark);
     hayai_benchmark_use_manual_time(benchmark);
     seen = capture_create();
     return 0;
@@ -79,7 +79,7 @@ TEST_WITH(test_min_warm_up_time, set_up_settings)
     hayai_benchmark_min_time(benchmark, 0.001);
     assert_int_equal(hayai_benchmark_min_warm_up_time(benchmark, 0.03), HAYAI_OK);
     const captured *run = run_one(&options);
-    assert_true(told.total - run->run.real_seconds >= 0.03);
+    assert_true(manual.total - run->run.real_seconds >= 0.03);
     assert_non_null(strstr(run->name, "min_warmup_time:0.030"));
 }
 
@@ -87,7 +87,7 @@ TEST_WITH(test_min_warm_up_of_all, set_up_settings)
 {
     const hayai_options options = {.min_seconds = 0.001, .min_warm_up_seconds = 0.03};
     const captured *run = run_one(&options);
-    assert_true(told.total - run->run.real_seconds >= 0.03);
+    assert_true(manual.total - run->run.real_seconds >= 0.03);
 }
 
 TEST_WITH(test_iterations_of_all, set_up_settings)
@@ -111,7 +111,7 @@ TEST_WITH(test_dry_run, set_up_settings)
     hayai_benchmark_min_time(benchmark, 1);
     hayai_benchmark_repetitions(benchmark, 5);
     assert_int_equal(run_one(&options)->run.iterations, 1);
-    assert_int_equal(told.calls, 1);
+    assert_int_equal(manual.calls, 1);
     assert_string_equal(seen->runs[0].name, "b/min_time:1.000/repeats:5/manual_time");
 }
 
@@ -120,7 +120,7 @@ TEST_WITH(test_repetitions, set_up_settings)
     const hayai_options options = {.iterations = 1, .repetitions = 2};
     hayai_benchmark_repetitions(benchmark, 3);
     run_one(&options);
-    assert_int_equal(told.calls, 3);
+    assert_int_equal(manual.calls, 3);
     assert_int_equal(seen->count, 3 + 4);
     for (int i = 0; i < 3; i++) {
         assert_int_equal(seen->runs[i].run.repetition, i);
@@ -136,7 +136,7 @@ TEST_WITH(test_repetitions_of_all, set_up_settings)
 {
     const hayai_options options = {.iterations = 1, .repetitions = 2};
     run_one(&options);
-    assert_int_equal(told.calls, 2);
+    assert_int_equal(manual.calls, 2);
 }
 
 TEST_WITH(test_unit, set_up_settings)
@@ -271,7 +271,7 @@ static void change_in_set_up(const hayai_state *state, void *user)
 
 TEST_WITH(test_set_up_has_no_clock, set_up_settings)
 {
-    hayai_benchmark_set_up(benchmark, change_in_set_up, &told);
+    hayai_benchmark_set_up(benchmark, change_in_set_up, &manual);
     run_one(NULL);
 }
 
@@ -348,7 +348,7 @@ static void expect_refused(hayai_status status)
     set_up_settings(NULL);
 }
 
-TEST_WITH(test_names_are_told, set_up_settings)
+TEST_WITH(test_names_are_returned, set_up_settings)
 {
     hayai_benchmark *one;
     static const char *const names[] = {"rows", NULL};
@@ -402,7 +402,7 @@ TEST_WITH(test_bad_options, set_up_settings)
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_int_equal(hayai_suite_run(suite, &bad[i], NULL), HAYAI_ERROR_ARGUMENT);
-    assert_int_equal(told.calls, 0);
+    assert_int_equal(manual.calls, 0);
 }
 
 /* ---- Options --------------------------------------------------------------------------------- */

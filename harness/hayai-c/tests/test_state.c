@@ -226,7 +226,7 @@ static void tell_the_time(hayai_state *state, void *user)
     assert_int_equal(hayai_state_set_iteration_time(state, INFINITY), HAYAI_ERROR_ARGUMENT);
 }
 
-TEST(test_manual_time_is_what_was_told)
+TEST(test_manual_time_is_what_was_reported)
 {
     hayai_benchmark *benchmark;
     hayai_suite *suite = suite_of("manual", tell_the_time, NULL, &benchmark);

@@ -466,7 +466,7 @@ static void tell_a_millisecond(hayai_state *state, void *user)
     while (hayai_state_keep_running(state))
         hayai_state_set_iteration_time(state, 0.001);
     hayai_state_set_counter(state, "seven", 7, 0, HAYAI_ONE_K_1000);
-    hayai_state_set_label(state, "told");
+    hayai_state_set_label(state, "label");
 }
 
 static hayai_suite *suite;
@@ -538,7 +538,7 @@ TEST_WITH(test_what_a_repetition_tells, set_up)
         char name[32];
         snprintf(name, sizeof name, "b%zu/manual_time", seen[i].at.benchmark);
         assert_string_equal(seen[i].name, name);
-        assert_string_equal(seen[i].label, "told");
+        assert_string_equal(seen[i].label, "label");
         assert_string_equal(seen[i].error, "");
         assert_close(seen[i].at.real_seconds, 0.001);
         assert_true(seen[i].at.cpu_seconds > 0);
