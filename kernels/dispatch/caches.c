@@ -56,7 +56,7 @@ static int read_line(const char *cpus, unsigned cpu, unsigned index, const char 
 }
 
 /* Reads the smallest sizes of the CPUs on which the process may run, since it may be moved to any of them. */
-static void ask_sysfs(const char *cpus, size_t told[LN_CACHES])
+static void read_sysfs(const char *cpus, size_t reported[LN_CACHES])
 {
     enum { INDICES = 8 };
     cpu_set_t allowed;
@@ -74,13 +74,13 @@ static void ask_sysfs(const char *cpus, size_t told[LN_CACHES])
             if (type[0] == 'I' || at < LN_L1 || at > LN_L3 || !read_size(size, &bytes))
                 continue;
             size_t found = if_plausible(at, bytes);
-            if (found && (!told[at] || found < told[at]))
-                told[at] = found;
+            if (found && (!reported[at] || found < reported[at]))
+                reported[at] = found;
         }
 }
 
 /* Leaves 4 (Intel) and 0x8000001D (AMD) have the same format: Intel SDM 2A, CPUID; AMD APM 3, E.4.15. */
-static void ask_cpuid(const cache_sources *sources, size_t told[LN_CACHES])
+static void read_cpuid(const cache_sources *sources, size_t reported[LN_CACHES])
 {
     static const unsigned leaves[] = {4, 0x8000001d};
     enum { NO_MORE = 0, INSTRUCTIONS = 2, SUBLEAVES = 8 };
@@ -98,7 +98,7 @@ static void ask_cpuid(const cache_sources *sources, size_t told[LN_CACHES])
             double line = (r[1] & 0xfff) + 1.0, sets = r[2] + 1.0;
             size_t found = if_plausible(level, ways * partitions * line * sets);
             if (found)
-                told[level] = found;
+                reported[level] = found;
         }
 }
 
@@ -119,17 +119,17 @@ static int read_environment(const char *text, size_t bytes[LN_CACHES])
 
 void ln_caches_find(const cache_sources *sources, cache_sizes *sizes)
 {
-    size_t told[SOURCES][LN_CACHES] = {0}, given[LN_CACHES];
+    size_t reported[SOURCES][LN_CACHES] = {0}, given[LN_CACHES];
     const char *text = sources->environment;
     int is_given = text && read_environment(text, given);
     *sizes = (cache_sizes){.refused = text && !is_given ? text : NULL};
-    ask_sysfs(sources->cpus, told[SYSFS]);
-    ask_cpuid(sources, told[CPUID]);
+    read_sysfs(sources->cpus, reported[SYSFS]);
+    read_cpuid(sources, reported[CPUID]);
     for (int level = LN_L1; level < LN_CACHES; level++) {
-        told[SYSCONF][level] = if_plausible(level, (double)sources->sysconf(level));
+        reported[SYSCONF][level] = if_plausible(level, (double)sources->sysconf(level));
         sizes->from[level] = "nobody";
         for (int source = SYSFS; source < SOURCES; source++) {
-            size_t bytes = sizes->told[level][source] = told[source][level];
+            size_t bytes = sizes->reported[level][source] = reported[source][level];
             if (!bytes || (sizes->bytes[level] && bytes >= sizes->bytes[level]))
                 continue;
             sizes->bytes[level] = bytes;

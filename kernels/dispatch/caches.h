@@ -13,10 +13,10 @@
 enum { LN_L1, LN_L2, LN_L3, LN_CACHES };
 
 typedef struct cache_sizes {
-    size_t bytes[LN_CACHES];     /* of L1d, L2, L3, as seen by a core; 0: not known */
-    const char *from[LN_CACHES]; /* "LN_CACHE_BYTES", "sysfs", "cpuid", "sysconf", "nobody" */
-    size_t told[LN_CACHES][3];   /* the sizes from sysfs, cpuid and sysconf; 0: not plausible */
-    const char *refused;         /* an invalid value of LN_CACHE_BYTES; NULL: none */
+    size_t bytes[LN_CACHES];       /* of L1d, L2, L3, as seen by a core; 0: not known */
+    const char *from[LN_CACHES];   /* "LN_CACHE_BYTES", "sysfs", "cpuid", "sysconf", "nobody" */
+    size_t reported[LN_CACHES][3]; /* the sizes from sysfs, cpuid and sysconf; 0: not plausible */
+    const char *refused;           /* an invalid value of LN_CACHE_BYTES; NULL: none */
 } cache_sizes;
 
 /* The sources of the sizes, which a test replaces. */

@@ -223,12 +223,12 @@ static unsigned leaf_of_cpu;          /* 4, 0x8000001d, or 0: none */
 static unsigned leaf[4][4];           /* the subleaves of that leaf */
 static cache_sizes found;
 
-static long sysconf_told(int level)
+static long reported_sysconf(int level)
 {
     return sysconf_bytes[level];
 }
 
-static void cpuid_told(unsigned wanted, unsigned subleaf, unsigned registers[4])
+static void reported_cpuid(unsigned wanted, unsigned subleaf, unsigned registers[4])
 {
     memset(registers, 0, sizeof leaf[0]);
     if (leaf_of_cpu && wanted == leaf_of_cpu && subleaf < 4)
@@ -279,7 +279,7 @@ static void begin(void)
 
 static void find_caches(const char *environment)
 {
-    const cache_sources sources = {root, environment, cpuid_told, sysconf_told};
+    const cache_sources sources = {root, environment, reported_cpuid, reported_sysconf};
     ln_caches_find(&sources, &found);
 }
 

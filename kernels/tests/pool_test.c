@@ -177,7 +177,7 @@ TEST(a_child_has_threads_of_its_own)
 
 #ifndef SANITIZED
 /* Runs with too little address space for stacks. */
-static int refused_threads_are_told(void)
+static int refused_threads_are_reported(void)
 {
     counts seen = {0};
     const struct rlimit little = {1 << 20, 1 << 20};
@@ -209,7 +209,7 @@ TEST(errors_are_exact)
         return;
     pid_t child = fork();
     if (child == 0)
-        _exit(refused_threads_are_told());
+        _exit(refused_threads_are_reported());
     assert_true(child > 0 && waitpid(child, &status, 0) == child);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
