@@ -108,11 +108,11 @@ static bool agrees(const interval *found)
     return agrees;
 }
 
-static void set_figures(ln_apart *apart, const interval *distance, const interval *asked, double q)
+static void set_figures(ln_apart *apart, const interval *distance, const interval *given, double q)
 {
     mpfr_t size, relative;
-    mpfr_inits2(mpfr_get_prec(asked->low), size, relative, (mpfr_ptr)0);
-    mpfr_add_d(size, asked->low, q, MPFR_RNDN);
+    mpfr_inits2(mpfr_get_prec(given->low), size, relative, (mpfr_ptr)0);
+    mpfr_add_d(size, given->low, q, MPFR_RNDN);
     mpfr_div(relative, distance->low, size, MPFR_RNDN);
     apart->absolute = mpfr_get_d(distance->low, MPFR_RNDN);
     apart->relative = mpfr_get_d(relative, MPFR_RNDN);
@@ -120,18 +120,18 @@ static void set_figures(ln_apart *apart, const interval *distance, const interva
     mpfr_clears(size, relative, (mpfr_ptr)0);
 }
 
-static bool try_precision(const ln_convention *asked, const ln_convention *other, size_t hidden,
+static bool try_precision(const ln_convention *given, const ln_convention *other, size_t hidden,
                           float scale, mpfr_prec_t precision, ln_apart *apart)
 {
     interval a, b, distance;
     interval_init(&a, precision);
     interval_init(&b, precision);
     interval_init(&distance, precision);
-    set_xhat(&a, asked, hidden, scale);
+    set_xhat(&a, given, hidden, scale);
     set_xhat(&b, other, hidden, scale);
-    set_distance(&distance, &a, &b, quotient_eps(asked), quotient_eps(other));
+    set_distance(&distance, &a, &b, quotient_eps(given), quotient_eps(other));
     bool decided = agrees(&distance);
-    set_figures(apart, &distance, &a, quotient_eps(asked));
+    set_figures(apart, &distance, &a, quotient_eps(given));
     interval_clear(&a);
     interval_clear(&b);
     interval_clear(&distance);

@@ -14,9 +14,9 @@
 #include <stdbool.h>
 
 typedef struct ln_apart {
-    double absolute; /* max_i |asked_i - other_i| */
-    double relative; /* the same over max_i |asked_i| */
-    double row_ulp;  /* the same over ulp(max_i |asked_i|) of f32 (metrics.h) */
+    double absolute; /* max_i |given_i - other_i| */
+    double relative; /* the same over max_i |given_i| */
+    double row_ulp;  /* the same over ulp(max_i |given_i|) of f32 (metrics.h) */
 } ln_apart;
 
 /* Fills matrix[a * count + b] with the distance of conventions[b] from conventions[a], both without affine (gamma 1,

@@ -241,7 +241,7 @@ bool audit_rms(uint64_t elements, uint64_t seed, rms_counts *counts);
 typedef struct gradient_counts {
     uint64_t dx, dgamma, dbeta; /* claims checked, each as rounded to its type and to double */
     uint64_t undefined;         /* of these: NaN */
-    uint64_t untold;            /* undecided: sums of several roots within 2^-4096 of a midpoint */
+    uint64_t undecided;         /* sums of several roots within 2^-4096 of a midpoint */
     uint64_t wrong;             /* each is reported on standard error */
 } gradient_counts;
 

@@ -297,7 +297,7 @@ static int sign_of_dgamma(gradient_run *run, mpq_srcptr m)
             return mpq_sgn(run->p);
         }
     }
-    run->counts->untold++;
+    run->counts->undecided++;
     return UNTOLD;
 }
 

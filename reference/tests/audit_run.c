@@ -321,7 +321,7 @@ static void print_balls(const audit_run *run)
         printf("third voice, ball arithmetic: skipped, built without Arb (libflint-arb-dev)\n");
         return;
     }
-    printf("third voice, ball arithmetic (%s): right %" PRIu64 ", not told (ties, zeros) %" PRIu64
+    printf("third voice, ball arithmetic (%s): right %" PRIu64 ", undecided (ties, zeros) %" PRIu64
            "\n",
            balls_version(), run->balls_right, run->balls_undecided);
 }

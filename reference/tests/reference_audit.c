@@ -302,10 +302,10 @@ static int run_gradients(uint64_t elements, uint64_t seed)
     printf("seed %" PRIu64 "\n", seed);
     printf("%" PRIu64 " gradients checked in %.1f s: %" PRIu64 " wrong\n", all,
            seconds_now() - start, counts.wrong);
-    printf("dx %" PRIu64 ", dgamma %" PRIu64 ", dbeta %" PRIu64
-           "; of these NaN by definition %" PRIu64
-           "\nsigns of a sum of several roots not told within 2^-4096 (zeros, ties): %" PRIu64 "\n",
-           counts.dx, counts.dgamma, counts.dbeta, counts.undefined, counts.untold);
+    printf(
+        "dx %" PRIu64 ", dgamma %" PRIu64 ", dbeta %" PRIu64 "; of these NaN by definition %" PRIu64
+        "\nsigns of a sum of several roots undecided within 2^-4096 (zeros, ties): %" PRIu64 "\n",
+        counts.dx, counts.dgamma, counts.dbeta, counts.undefined, counts.undecided);
     printf("\n%s\n", ln_reference_versions());
     return counts.wrong > 0 ? EXIT_WRONG : 0;
 }

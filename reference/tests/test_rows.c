@@ -384,9 +384,9 @@ TEST(where_there_is_none)
 
 /* Compares the distances of conventions with numbers computed by hand, and with the reference on the same row. */
 
-static ln_apart between(ln_convention asked, ln_convention other, size_t hidden, float scale)
+static ln_apart between(ln_convention given, ln_convention other, size_t hidden, float scale)
 {
-    const ln_convention both[2] = {asked, other};
+    const ln_convention both[2] = {given, other};
     ln_apart matrix[4];
     assert_true(ln_reference_apart(both, 2, hidden, scale, matrix));
     assert_true(matrix[0].absolute == 0 && matrix[3].absolute == 0);
