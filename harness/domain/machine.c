@@ -230,8 +230,7 @@ READER(counters, which)
     return true;
 }
 
-/* Reads the settings that make this machine stand for another: disabled instruction sets (LN_DISABLE_ISA), or a
- * worker for another processor (LNBENCH_WORKER). */
+/* Reads the variables that make this machine stand for another one: LN_DISABLE_ISA, or LNBENCH_WORKER. */
 READER(emulated, which)
 {
     const char *said = getenv(which ? "LNBENCH_WORKER" : "LN_DISABLE_ISA");
@@ -299,14 +298,15 @@ READER(limit, of_cpus)
     return limit >= 0;
 }
 
-/* Lists the cache sizes that ln_layernorm() uses, or says whether it refused the sizes in LN_CACHE_BYTES. */
+/* Lists the cache sizes that ln_layernorm() uses, or says whether it accepted the sizes in LN_CACHE_BYTES. */
 READER(dispatch_caches, given)
 {
     const cache_sources here = ln_cache_sources();
+    const char *otherwise = here.environment ? "accepted" : "not set";
     cache_sizes sizes;
     ln_caches_find(&here, &sizes);
     if (given)
-        snprintf(value, VALUE_LENGTH, "%s", sizes.refused ? sizes.refused : "accepted");
+        snprintf(value, VALUE_LENGTH, "%s", sizes.refused ? sizes.refused : otherwise);
     for (int level = LN_L1; !given && level < LN_CACHES; level++) {
         const size_t length = strlen(value);
         snprintf(value + length, VALUE_LENGTH - length, "%sL%d %.6g KiB (%s)", level ? ", " : "",
@@ -454,7 +454,7 @@ static const fact_row fact_rows[] = {
     {NULL, .read = read_dispatch_caches,
      NOTE("*", "caches that ln_layernorm() assumes (LN_CACHE_BYTES=32K,1M,32M sets them)", "", "")},
     {NULL, .read = read_dispatch_caches, .which = 1,
-     WARN("accepted", "LN_CACHE_BYTES", "is not L1,L2,L3 in rising order: ignored",
+     WARN("accepted|not set", "LN_CACHE_BYTES", "is not L1,L2,L3 in rising order: ignored",
           "export LN_CACHE_BYTES=32K,1M,32M")},
     {NULL, .read = read_gnuplot,
      WARN("found", "gnuplot", "there will be tables, but no charts",
