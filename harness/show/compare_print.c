@@ -350,9 +350,11 @@ void comparison_put(run_comparison *comparison, const comparison_pair *pair, boo
 enum {
     COLUMN_OPERATION = 1,
     COLUMN_CACHE = 4,
+    COLUMN_RATIO,
     COLUMN_COPY = 8,
     COLUMN_P,
     COLUMN_NOISE,
+    COLUMN_SPEED,
     COLUMN_REPRODUCIBLE = 14,
     COLUMN_NOTE
 };
@@ -393,11 +395,8 @@ static relation *pairs_relation(const run_comparison *comparison, stored_table p
     };
     relation *rows = relation_of(pairs, COLUMNS(columns));
     relation_hide_alike(rows, COLUMN_OPERATION);
-    if (!is_of_runs(comparison)) {
-        relation_hide(rows, COLUMN_COPY);
-        relation_hide(rows, COLUMN_P);
-        relation_hide(rows, COLUMN_NOISE);
-    }
+    for (size_t i = COLUMN_COPY; i <= COLUMN_NOISE && !is_of_runs(comparison); i++)
+        relation_hide(rows, i);
     return rows;
 }
 
@@ -554,11 +553,11 @@ static void print_for_people(arena *memory, const run_comparison *comparison,
                                                               " WHERE place <= ?1 ORDER BY place",
                                                               "i", (int64_t)count));
         relation_hide_alike(rows, COLUMN_CACHE);
+        for (size_t i = COLUMN_RATIO; i <= COLUMN_SPEED; i++)
+            if (!settings->speed || (markdown && i >= COLUMN_COPY && i <= COLUMN_NOISE))
+                relation_hide(rows, i);
         if (markdown) {
             relation_hide_alike(rows, COLUMN_REPRODUCIBLE);
-            relation_hide(rows, COLUMN_COPY);
-            relation_hide(rows, COLUMN_P);
-            relation_hide(rows, COLUMN_NOISE);
         } else {
             relation_hide(rows, COLUMN_NOTE);
             relation_fit(rows, room);
