@@ -1,5 +1,4 @@
-/* Statistics of measured times, except intervals (bootstrap.h): whether two samples differ, and where a series
- * changes. */
+/* Statistics of measured times but intervals (bootstrap.h): whether two samples differ, and where a series changes. */
 #ifndef LNBENCH_STATISTICS_H
 #define LNBENCH_STATISTICS_H
 

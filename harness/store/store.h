@@ -134,8 +134,7 @@ typedef struct stored_row {
 void store_put_row(result_store *store, int64_t run, const case_key *key, const stored_row *row);
 
 /* Properties of a single case that are stored when it is judged. Usable: it passes, and every row has a correct digit
- * (an output of a kernel without a bound may pass without one). Unknown: not
- * judged. */
+ * (an output of a kernel without a bound may pass without one). Unknown: not judged. */
 typedef enum usability { USABLE_UNKNOWN, USABLE_NO, USABLE_YES } usability;
 usability stored_usable(const stored_case *stored);
 /* Returns whether a case is an edge case: case_is_extreme(), or its largest error is that of a subnormal result, since
@@ -175,8 +174,7 @@ json_t *store_kernels(result_store *store, int64_t run);
 /* Results that are stored between these two calls are stored all or not at all. */
 void store_together(result_store *store);
 void store_together_end(result_store *store);
-/* Does the same as store_together_end() without waiting for the disk: the results survive a crash of the process, as
- * single results do, but perhaps not a power failure. */
+/* Ends it without waiting for the disk: the results survive a crash of the process, but perhaps no power failure. */
 void store_together_leave(result_store *store);
 
 /* Copies the runs of another database, or one of them (0: all), in one transaction; runs that the store has (by their
@@ -184,12 +182,15 @@ void store_together_leave(result_store *store);
  * copied, numbered from *first on; 0: the store has them all, and *first is the first of them. */
 int64_t store_copy_runs(result_store *store, const char *path, int64_t only, int64_t *first);
 
-/* For --resume: mark a worker process as finished and store the speeds; delete the repetitions of unfinished processes,
- * which are repeated; return how many finished processes timed a case; return the first unused number of a process. */
+/* Marks a worker process as finished, and stores the speeds that its cases have now. */
 void store_end_process(result_store *store, int64_t run, unsigned process);
+/* Deletes the repetitions of unfinished processes, which --resume repeats. */
 void store_drop_unfinished(result_store *store, int64_t run);
+/* Returns how many finished processes timed a case. */
 unsigned store_process_count(result_store *store, int64_t run, const case_key *key);
+/* Returns the first unused number of a process. */
 unsigned store_next_process(result_store *store, int64_t run);
+/* Returns whether a case was judged; a missing result does not count. */
 bool store_has_accuracy(result_store *store, int64_t run, const case_key *key);
 
 /* Return an object whose members are the fields; metrics_json() has the published metrics. */

@@ -48,7 +48,7 @@ static const struct row {
     LN_LAYERNORM_ROWS(ROW)};
 enum { ROWS = sizeof table / sizeof *table };
 
-/* Who judges, and rows of every family of one hidden size and pair of types. */
+/* The worker and the judge, and rows of every family of one hidden size and pair of types. */
 typedef struct bench {
     const char *isa, *seed;
     worker_process *worker;
@@ -122,8 +122,8 @@ static void make_rows(bench *at, ln_type storage, ln_type param, size_t hidden)
     }
 }
 
-/* One block in one place. A row's bits depend on that row alone (docs/accuracy.md), so that 18 rows for which
- * the library is told of small caches stand for as many as fill large ones. */
+/* Judges one block in one place. A row's bits depend on that row alone (docs/accuracy.md), so that 18 rows for which
+ * the library gets small sizes of caches stand for as many as fill large ones. */
 static void judge_place_of(const bench *at, const kernel_entry *call, size_t index,
                            call_place place, case_judgement *judgement)
 {
@@ -178,7 +178,7 @@ static bool judge_cell(const bench *at, const kernel_entry *call, call_place pla
     return true;
 }
 
-/* Whether a row of the table is of these calls, and whether it holds for them. */
+/* Returns whether a row of the dispatch table has the class, ISA and types of these calls. */
 static bool is_of(const bench *at, const struct row *row, ln_accuracy accuracy)
 {
     return strcmp(row->class, classes[accuracy]) == 0 && strcmp(row->isa, at->isa) == 0 &&
@@ -186,13 +186,14 @@ static bool is_of(const bench *at, const struct row *row, ln_accuracy accuracy)
            strcmp(row->param, dtype_name(at->param)) == 0;
 }
 
+/* Returns whether the condition of a row of the dispatch table is met at this place. */
 static bool holds(const bench *at, const struct row *row, call_place place)
 {
     const ln_problem problem = {.rows = place == PLACE_FEW ? 1 : CELL_ROWS, .hidden = at->hidden};
     return ln_when_holds(row->when, &problem, dtype_size(at->storage), place == PLACE_MEMORY);
 }
 
-/* Whether a row of the table is the one that these calls take. */
+/* Returns whether these calls take this row of the dispatch table: it is the first that fits them and the place. */
 static bool is_for(const bench *at, size_t index, ln_accuracy accuracy, call_place place)
 {
     size_t first = 0;
@@ -242,7 +243,7 @@ static void print_promises(void)
                    promised_row_ulp((ln_accuracy) class, (ln_type)type, &pytorch));
 }
 
-/* What the file of judged cells has to have, of a size. */
+/* Prints the cells that the file of judged cells (cells.tsv) must have for one hidden size and pair of types. */
 static void print_rows(const bench *at)
 {
     for (size_t i = 0; i < ROWS; i++)

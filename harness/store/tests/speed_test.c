@@ -234,7 +234,7 @@ static void fill_noisy(time_sample *sample, unsigned processes, int repetitions,
     }
 }
 
-/* Of three processes the pair shares two; in each round one takes 1.5 times the other's time, whatever the round's
+/* The pair shares two of three processes; in each round one takes 1.5 times the other's time, whatever the round's
  * noise. */
 TEST(test_pair)
 {

@@ -410,7 +410,7 @@ TEST_IN_SCRATCH(test_unwritable)
     assert_int_equal(status, 0);
 }
 
-/* Of two writers at the same time the second waits for the first, and neither loses data. */
+/* The second of two writers at the same time waits for the first, and neither loses data. */
 TEST_IN_SCRATCH(test_two_writers)
 {
     const char *path = scratch_path(state, "shared.db");
