@@ -80,7 +80,7 @@ expect 0 'bit-identical in 9 pairs' --base ./base.so --new ./new.so --only accur
     --kernels 'two_pass_f32_scalar,two_pass_bf16_scalar,shifted_two_mean_fused_bf16_param_f32_scalar' \
     --conventions torch --inputs normal
 sed -i '/^lnbench: [0-9]* %, /d' output # a slow machine's progress
-rows=$(sed -nE 's/^two_pass_f32_scalar +([0-9]+)x64 .*/\1/p' output) # the number that fills half of L2
+rows=$(sed -nE 's/^two_pass_f32_scalar +torch +([0-9]+)x64 .*/\1/p' output) # the number that fills half of L2
 [ "$(grep -c '_scalar' output)" -eq 9 ] && [ -z "$(grep _scalar output | sort | uniq -d)" ] &&
     grep -q " $((2 * rows))x64 bf16" output && ! grep -q " ${rows}x64 bf16" output ||
     failed "shapes of the types"
