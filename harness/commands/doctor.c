@@ -332,8 +332,8 @@ const cli_command command_doctor = {
     .summary = "Says how far timings on this machine can be trusted, and what to do about it. It\n"
                "times the same work again and again for half a second.",
     .details = "Exit code 0: timings here can be trusted; 2: usage; 3: they cannot be trusted\n"
-               "(repeated work differs by over 10 %, or other work uses the CPU); 7: the store is\n"
-               "damaged; 130: interrupted (--noise then stores nothing).",
+               "(repeated work differs by over 10 %, or others use over 10 % of the CPU); 7: the\n"
+               "store is damaged; 130: interrupted (--noise then stores nothing).",
     OPTIONS(options),
     .size = sizeof(doctor_options),
     .body = doctor,

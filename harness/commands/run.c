@@ -287,8 +287,8 @@ static exit_code run(void *context, const cli_call *call)
 }
 
 static const cli_option options[] = {
-    {"plan", "quick|default|full", "how much to measure (default: default)", OPTION_TEXT,
-     offsetof(run_options, run.request.name)},
+    {"plan", "quick|default|full", "1 minute, 4 minutes or hours of work (default: default)",
+     OPTION_TEXT, offsetof(run_options, run.request.name)},
     {"operation", "layernorm|rmsnorm|all",
      "operation (default: that of --conventions, else layernorm)", OPTION_TEXT,
      offsetof(run_options, run.request.operation)},
@@ -300,7 +300,7 @@ static const cli_option options[] = {
      offsetof(run_options, run.request.dtypes)},
     {"shapes", "ROWSxHIDDEN,...", "these shapes instead of the plan's", OPTION_LIST,
      offsetof(run_options, run.request.shapes)},
-    {"inputs", "FAMILY,...", "judge on these: input families, tensor files, worst:FILE of a hunt",
+    {"inputs", "FAMILY,...", "judge on input families, tensor files, worst:FILE (rows of a hunt)",
      OPTION_LIST, offsetof(run_options, run.request.inputs)},
     CACHE_OPTION("hot,cold,in-place,read", OPTION_LIST, run_options, run.request.caches),
     TIME_ON_OPTION(run_options, run.request.time_on),
@@ -327,7 +327,7 @@ static const cli_option options[] = {
     ALLOW_LOST_OPTION(run_options, run.allow_missing),
     {"resume", NULL, "continue the unfinished run of the same plan", OPTION_FLAG,
      offsetof(run_options, run.resume)},
-    {"dry-run", NULL, "show the plan and measure nothing", OPTION_FLAG,
+    {"dry-run", NULL, "show the plan and how long it takes, measure nothing", OPTION_FLAG,
      offsetof(run_options, dry_run)},
     RESULT_OPTION(run_options, all),
     OUTPUT_OPTIONS(run_options, printed),
@@ -343,7 +343,7 @@ const cli_command command_run = {
         "Speed is measured on normal rows (or --time-on), under the first convention. Errors\n"
         "are judged on 18 rows (tensor files: all) for each input, convention and hidden size of\n"
         "the plan. Plugins, peers and the library's calls also go through the conformance tests.\n"
-        "With --conformance no, no plugin and no library call is recommended; with --only,\n"
+        "Without these tests, plugins and the library's calls are not recommended; with --only,\n"
         "nothing is.\n"
         "Exit code 0: fine; 2: usage; 3: the speeds are too noisy to say which kernel is fastest;\n"
         "5: a kernel is inaccurate; 6: a kernel crashed, hung or broke its contract; 7: a file,\n"
