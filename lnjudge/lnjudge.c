@@ -750,7 +750,7 @@ static void begin(const lnjudge_question *given, kernel_session *session)
         /* All problems have the convention of the question. */
         session->combinations = combinations_make(
             &session->memory,
-            &(combinations_request){.plain = question->convention,
+            &(combinations_request){.defaults = question->convention,
                                     .alone = true,
                                     .seed = question->seed,
                                     .quick = these,

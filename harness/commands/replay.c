@@ -213,7 +213,7 @@ static bool replay_rows(replayer *own, const kernel_entry *kernel, const stored_
  * task. */
 static bool prepare_task(replayer *own, const kernel_entry *kernel, const case_key *key)
 {
-    const combinations_request asked = {.plain = own->convention,
+    const combinations_request asked = {.defaults = own->convention,
                                         .alone = own->named & OPERATION_BIT(key->operation),
                                         .seed = own->judge->settings.seed,
                                         .quick = own->quick};

@@ -299,8 +299,8 @@ bool factors_settle(const factor_table *table, int8_t *levels)
     if (!table->shapes[levels[0] + 1][levels[1] + 1][levels[2] + 1])
         return false;
     for (size_t f = AT_CONTENTS; f < table->count; f++)
-        if (levels[f] != table->factors[f].plain && !allows_level(table, levels, f)) {
-            levels[f] = table->factors[f].plain;
+        if (levels[f] != table->factors[f].default_level && !allows_level(table, levels, f)) {
+            levels[f] = table->factors[f].default_level;
             f = AT_CONTENTS - 1; /* start again: other levels may have depended on it */
         }
     return factors_allow(table, levels);
@@ -316,12 +316,13 @@ bool factors_set_hidden(combination *of, size_t hidden)
     return !of->table->large && factors_allow(of->table, of->levels);
 }
 
-factor_table *factors_of(arena *memory, ln_operation kind, const ln_convention *plain, bool alone,
-                         bool large)
+factor_table *factors_of(arena *memory, ln_operation kind, const ln_convention *defaults,
+                         bool alone, bool large)
 {
     const operation *what = operations[kind];
     factor_table *table = arena_new(memory, factor_table, 1);
-    *table = (factor_table){.operation = kind, .large = large, .alone = alone, .plain = *plain};
+    *table =
+        (factor_table){.operation = kind, .large = large, .alone = alone, .defaults = *defaults};
     for (size_t row = 0; row < OF_CALL; row++)
         add_factor(table, &factor_rows[row], 0);
     for (size_t i = 0; i < what->count; i++)
@@ -332,7 +333,7 @@ factor_table *factors_of(arena *memory, ln_operation kind, const ln_convention *
     if (!alone)
         add_factor(table, &factor_rows[OF_TENSOR + 1], 0);
     for (size_t i = 0; i < (alone ? 1 : convention_count(what)) && i < FACTOR_CONVENTIONS; i++) {
-        ln_convention convention = alone ? *plain : convention_numbered(what, i);
+        ln_convention convention = alone ? *defaults : convention_numbered(what, i);
         note_convention(table, &convention, i);
     }
     for (size_t rows = 0; rows < table->levels[0]; rows++)
@@ -345,8 +346,8 @@ factor_table *factors_of(arena *memory, ln_operation kind, const ln_convention *
             }
     for (size_t f = 0; f < table->count; f++)
         if (table->factors[f].kind == FACTOR_CONVENTION)
-            table->factors[f].plain =
-                (int8_t)convention_level(&what->fields[table->factors[f].of], plain);
+            table->factors[f].default_level =
+                (int8_t)convention_level(&what->fields[table->factors[f].of], defaults);
     return table;
 }
 
@@ -372,7 +373,7 @@ static ln_convention convention_of(const combination *of)
     const double digits = (double)(combination_draw(of, DRAW_EPS) >> 11) * 0x1p-53;
     ln_convention made = convention_numbered(what, 0);
     if (of->instead || table->alone)
-        return of->instead ? *of->instead : table->plain;
+        return of->instead ? *of->instead : table->defaults;
     for (size_t f = 0; f < table->count; f++) {
         size_t level = (size_t)of->levels[f];
         if (table->factors[f].kind == FACTOR_CONVENTION)
@@ -475,7 +476,7 @@ uint64_t combination_factors(const combination *of)
     for (size_t f = 0; f < of->table->count; f++) {
         const call_factor *own = &of->table->factors[f];
         bool idle = of->instead && (own->kind == FACTOR_CONVENTION || own->kind == FACTOR_EPS);
-        factors |= (uint64_t)(!idle && of->levels[f] != own->plain) << f;
+        factors |= (uint64_t)(!idle && of->levels[f] != own->default_level) << f;
     }
     return factors;
 }
@@ -509,7 +510,7 @@ static void describe_factor(const combination *of, size_t f, char *text, size_t 
         break;
     case FACTOR_CONVENTION:
         field = &what->fields[own->of];
-        if (level != own->plain && !of->instead)
+        if (level != own->default_level && !of->instead)
             snprintf(text, size, "%s%s%s", field->name, field->eps && level ? "@" : "=",
                      field->eps && !level ? "0" : field->words[level]);
         break;
@@ -529,7 +530,7 @@ const char *combination_describe(const combination *of, uint64_t factors, char *
         if (factors >> f & 1 && *word)
             used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", word);
     }
-    if (of->instead && !convention_equal(of->instead, &of->table->plain) && used < size)
+    if (of->instead && !convention_equal(of->instead, &of->table->defaults) && used < size)
         snprintf(text + used, size - used, "%sunder %s", used ? ", " : "",
                  convention_label(of->instead, word));
     return text;

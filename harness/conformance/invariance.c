@@ -96,7 +96,7 @@ static bool measure_once(row_judge *judge, const judge_block blocks[INVARIANCE_H
     case_verdict verdict = {.kind = VERDICT_PASS};
     *found = (invariance_result){0};
     for (size_t i = 0; i < INVARIANCE_HIDDEN && !kernel->unsupported[0]; i++)
-        if (!run_settings(judge, &blocks[i], kernel, &found->plain[i], found, &verdict)) {
+        if (!run_settings(judge, &blocks[i], kernel, &found->defaults[i], found, &verdict)) {
             found->tested = 0;
             return verdict.kind != VERDICT_CRASHED;
         }

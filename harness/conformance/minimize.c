@@ -74,7 +74,7 @@ static bool without(const shrinking *in, const size_t *factors, size_t count, co
     const factor_table *table = in->least.table;
     *less = in->least;
     for (size_t i = 0; i < count; i++) {
-        less->levels[factors[i]] = table->factors[factors[i]].plain;
+        less->levels[factors[i]] = table->factors[factors[i]].default_level;
         less->rows = factors[i] == 0 ? 0 : less->rows;
     }
     return factors_settle(table, less->levels);
@@ -86,8 +86,8 @@ static bool make_usual(combination *of)
     const factor_table *table = of->table;
     for (size_t f = 0; f < table->count; f++)
         if (table->factors[f].kind == FACTOR_CONVENTION || table->factors[f].kind == FACTOR_EPS)
-            of->levels[f] = table->factors[f].plain;
-    of->instead = &table->plain;
+            of->levels[f] = table->factors[f].default_level;
+    of->instead = &table->defaults;
     return factors_settle(table, of->levels);
 }
 
@@ -97,7 +97,7 @@ static bool drop_convention(shrinking *in)
     combination tried = in->least;
     const factor_table *table = tried.table;
     const bool usual =
-        table->alone || (tried.instead && convention_equal(tried.instead, &table->plain));
+        table->alone || (tried.instead && convention_equal(tried.instead, &table->defaults));
     bool same = false;
     if (!usual && make_usual(&tried))
         try_combination(in, tried, &same);
@@ -177,20 +177,19 @@ static verdict_kind try_default(shrinking *in, bool *same)
 {
     size_t factors[COVERING_FACTORS], count = list_factors(&in->least, factors);
     const ln_convention *own = in->least.instead;
-    combination plain;
-    bool few = without(in, factors, count, &plain);
-    if (!few) { /* a large problem cannot have so few rows */
-        plain.levels[0] = in->least.levels[0];
-        plain.rows = in->least.rows;
+    combination usual;
+    if (!without(in, factors, count, &usual)) { /* a large problem cannot have so few rows */
+        usual.levels[0] = in->least.levels[0];
+        usual.rows = in->least.rows;
     }
-    plain.rows = problem_of(in, &plain).rows;
-    in->default_rows = plain.rows;
-    make_usual(&plain);
-    verdict_kind kind = try_combination(in, plain, same);
+    usual.rows = problem_of(in, &usual).rows;
+    in->default_rows = usual.rows;
+    make_usual(&usual);
+    verdict_kind kind = try_combination(in, usual, same);
     if (kind != VERDICT_UNSUPPORTED || !own)
         return kind;
-    plain.instead = own;
-    return try_combination(in, plain, same);
+    usual.instead = own;
+    return try_combination(in, usual, same);
 }
 
 /* Finds the smallest problem that fails, and then tries memory of its own for each output that shares an input's.

@@ -82,7 +82,7 @@ typedef struct call_factor {
     factor_kind kind;
     size_t of; /* a role, or a field of the convention */
     size_t levels;
-    int8_t plain;             /* the default level */
+    int8_t default_level;
     const char *const *words; /* the name of each level; "%s": the role's name */
 } call_factor;
 
@@ -93,9 +93,9 @@ typedef struct convention_set {
 
 typedef struct factor_table {
     ln_operation operation;
-    bool large; /* problems have more than COMBINATION_ELEMENTS elements */
-    bool alone; /* only the default convention, not every level of its fields */
-    ln_convention plain;
+    bool large;             /* problems have more than COMBINATION_ELEMENTS elements */
+    bool alone;             /* only the default convention, not every level of its fields */
+    ln_convention defaults; /* the convention of the default levels */
     size_t count;
     call_factor factors[COVERING_FACTORS];
     size_t levels[COVERING_FACTORS];
@@ -116,9 +116,9 @@ typedef struct combination {
     const ln_convention *instead; /* if not NULL, it replaces the convention that the levels give */
 } combination;
 
-/* Makes the table of an operation's factors; `plain` is the convention whose levels are the defaults. */
-factor_table *factors_of(arena *memory, ln_operation kind, const ln_convention *plain, bool alone,
-                         bool large);
+/* Makes the table of an operation's factors; `defaults` is the convention whose levels are the defaults. */
+factor_table *factors_of(arena *memory, ln_operation kind, const ln_convention *defaults,
+                         bool alone, bool large);
 /* Returns true if the levels can be combined (for covering_make()). */
 bool factors_allow(const void *table, const int8_t *levels);
 /* Sets levels that cannot be combined with the others to the defaults. False: that is not enough. */
@@ -152,8 +152,8 @@ enum { PARAMETER_NORMAL, PARAMETER_WHOLE, PARAMETER_SPECIAL, PARAMETER_EXTREME }
 /* ---- problems (problems.c) ---- */
 
 typedef struct combinations_request {
-    ln_convention plain; /* the default convention, which also names the operation */
-    bool alone;          /* only this convention, not every level of its fields */
+    ln_convention defaults; /* the default convention, which also names the operation */
+    bool alone;             /* only this convention, not every level of its fields */
     uint64_t seed;
     bool quick;           /* only the first problems */
     const size_t *hidden; /* the allowed hidden sizes */

@@ -302,7 +302,7 @@ void invariance_compare_isas(const kernel_entry *const *kernels, invariance_resu
             if (!(found[a].tested & found[b].tested & call) || !same_family(kernels[a], kernels[b]))
                 continue;
             found[a].tested |= isa;
-            if (memcmp(found[a].plain, found[b].plain, sizeof found[a].plain) != 0)
+            if (memcmp(found[a].defaults, found[b].defaults, sizeof found[a].defaults) != 0)
                 found[a].varies |= isa;
         }
 }

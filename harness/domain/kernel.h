@@ -114,8 +114,8 @@ typedef enum reproducibility {
 } reproducibility;
 
 typedef struct invariance_result {
-    unsigned tested, varies;           /* sets of axes: 1u << AXIS_... */
-    uint64_t plain[INVARIANCE_HIDDEN]; /* FNV-1a of y with default settings, for each hidden size */
+    unsigned tested, varies;              /* sets of axes: 1u << AXIS_... */
+    uint64_t defaults[INVARIANCE_HIDDEN]; /* FNV-1a of y with default settings, by hidden size */
 } invariance_result;
 
 const char *axis_name(invariance_axis axis);

@@ -146,18 +146,18 @@ bool session_invariance(run_session *session, const kernel_list *kernels)
 /* ---- the conformance tests ---- */
 
 /* Returns the covering array of a named convention, or else of its operation. Makes it at the first request. */
-static const combination_set *set_of(case_plan *plan, const ln_convention *plain)
+static const combination_set *set_of(case_plan *plan, const ln_convention *defaults)
 {
     plan_checks *checks = plan->checks;
-    const combinations_request request = {.plain = *plain,
-                                          .alone = plan->conventions[plain->operation].named,
+    const combinations_request request = {.defaults = *defaults,
+                                          .alone = plan->conventions[defaults->operation].named,
                                           .seed = plan->seed,
                                           .quick = plan->quick};
     for (size_t i = 0; i < checks->count; i++)
-        if (request.alone ? convention_equal(&checks->plain[i], plain)
-                          : checks->plain[i].operation == plain->operation)
+        if (request.alone ? convention_equal(&checks->defaults[i], defaults)
+                          : checks->defaults[i].operation == defaults->operation)
             return checks->sets[i];
-    checks->plain[checks->count] = *plain;
+    checks->defaults[checks->count] = *defaults;
     return checks->sets[checks->count++] = combinations_make(&plan->memory, &request);
 }
 

@@ -42,7 +42,7 @@ typedef struct plan_checks {
     /* Covering arrays. Each operation has one over all conventions; or one for each convention that the user named, up
      * to CHECK_TURNS, whose packs alternate. A convention with another eps for f64 (convention_for()) has two. */
     combination_set *sets[CHECK_SETS];
-    ln_convention plain[CHECK_SETS];
+    ln_convention defaults[CHECK_SETS];
     size_t count;
 } plan_checks;
 

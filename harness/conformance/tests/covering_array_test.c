@@ -68,7 +68,7 @@ TEST(a_part_says_how_much_it_holds_and_begins_as_the_whole)
 
 TEST(problems_have_every_size_and_keep_to_their_elements)
 {
-    const combinations_request request = {.plain = torch, .alone = true, .seed = 3};
+    const combinations_request request = {.defaults = torch, .alone = true, .seed = 3};
     combination_set *set = combinations_make(&memory, &request);
     bool seen[1101] = {0};
     for (size_t i = 0; i < combinations_count(set); i++) {
