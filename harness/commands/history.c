@@ -308,7 +308,7 @@ static void print_series(result_store *store, const history_options *options)
     relation_print(rows, out);
     if (count < series.rows)
         output_line(out, "%zu more series (--all shows them)", series.rows - count);
-    output_line(out, "first: median before the first change; machine: CPU, caches, cores");
+    output_line(out, "first: median before any change; machine: CPU, caches, cores, hypervisor");
     for (size_t i = 0; i < machines.rows; i++)
         output_line(out, "machine %lld: %s", (long long)table_whole(&machines, i, "machine_number"),
                     table_text(&machines, i, "machine"));

@@ -454,8 +454,8 @@ static bool describe_row(wrong_row *wrong, row_findings *findings)
     double share;
     note_mistakes(findings, norm_mistakes(&explained));
     if (block->hidden >= LONG_ENOUGH && is_proportional(&wrong->judged, wrong->y, &share)) {
-        number_print(wrong->as, ROW_FAULT_LENGTH,
-                     "; y - exact is %.3g of gamma xhat in all columns", share);
+        number_print(wrong->as, ROW_FAULT_LENGTH, "; y - exact is %.3g gamma xhat in all columns",
+                     share);
         return false;
     }
     const char *look = mark_columns(wrong, &first, &count);

@@ -327,7 +327,7 @@ TEST(a_wrong_variance_is_no_fault_of_the_largest_column)
         y[i] = (float)(1.0007 * (row.answer->exact[i] - beta_at(&row, i)) + beta_at(&row, i));
     judge_row(judge, &block, y, 0, &kind, &findings);
     assert_non_null(
-        strstr(findings.verdict.detail, "y - exact is 0.0007 of gamma xhat in all columns"));
+        strstr(findings.verdict.detail, "y - exact is 0.0007 gamma xhat in all columns"));
     judge_block_free(&block);
     judge_destroy(judge);
 }
