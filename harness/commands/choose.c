@@ -316,7 +316,7 @@ static void add_answer(const choice *own, text_buffer *out)
                         error_in_words(kernel->error, own->wanted.at.dtype, NULL, words),
                         kernel->judged, plural(kernel->judged));
         if (i != FASTEST && kernel->proven)
-            text_format(out, ", proven to stay within %g%s", own->wanted.budget,
+            text_format(out, ", proven to be within %g%s", own->wanted.budget,
                         isnan(own->wanted.kappa) ? "" : " on rows of this kappa");
         else if (i != FASTEST)
             text_add(out, ", measured, not proven");
