@@ -22,7 +22,7 @@ CREATE TEMP TABLE chart AS
     SELECT row_number() OVER () + 1 + (std < 1) AS place, change, convention,
            apart_ulp('ddof=0,eps=1e-5@var,affine=none', convention, hidden, std) AS row_ulp,
            apart_relative('ddof=0,eps=1e-5@var,affine=none', convention, hidden, std) AS relative, std
-    FROM changes WHERE (SELECT page AND operation = 'layernorm' FROM asked); -- the same for every type
+    FROM changes WHERE (SELECT page AND operation = 'layernorm' FROM drawn); -- the same for every type
 CREATE TEMP TABLE chart_settings AS
     SELECT 'subtitle' AS key, 0 AS number, 'Exact distance from torch.nn.LayerNorm (divisor N, eps 1e-5 in '
         || 'the variance), in ULP of f32; hidden size 768 unless named' AS text

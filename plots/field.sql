@@ -31,7 +31,7 @@ CREATE TEMP TABLE chart AS
                  '-', '-', 0, 0, 0, 0, 0, '-' FROM bars);
 CREATE TEMP TABLE chart_settings AS
     SELECT 'title' AS key, 0 AS number, printf('%s of %s in %s: how fast, how wrong',
-           (SELECT operation_title(operation) FROM asked), words, regime) AS text
+           (SELECT operation_title(operation) FROM drawn), words, regime) AS text
     FROM shape
     UNION ALL SELECT 'again', 0, command FROM again WHERE what = 'both'
     UNION ALL

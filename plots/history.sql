@@ -1,9 +1,9 @@
 -- The eight series with most points on one machine, a line at the median of each segment, and a vertical line at each
--- change. harness/commands/history.c describes `past` and `asked`.
+-- change. harness/commands/history.c describes `past` and `drawn`.
 CREATE TEMP TABLE counted AS
     SELECT row_number() OVER (ORDER BY count(*) DESC, series) AS number, series,
            kernel || ' ' || rows || 'x' || hidden AS name
-    FROM past WHERE machine_number = (SELECT machine_number FROM asked) GROUP BY series;
+    FROM past WHERE machine_number = (SELECT machine_number FROM drawn) GROUP BY series;
 CREATE TEMP TABLE points AS
     SELECT number, past.*, segment_median AS median FROM past JOIN counted USING (series) WHERE number <= 8;
 CREATE TEMP TABLE ticks AS
@@ -41,7 +41,7 @@ CREATE TEMP TABLE chart_settings AS
     UNION ALL
     SELECT 'measure', 0, CASE measure WHEN 'time_ns' THEN 'time of a call (ns)'
         WHEN 'gbps' THEN 'GB/s (x read and y written)' WHEN 'copy_ratio' THEN 'share of the copy bandwidth'
-        WHEN 'row_ulp_max' THEN 'largest error (row ULP)' ELSE measure END FROM asked
+        WHEN 'row_ulp_max' THEN 'largest error (row ULP)' ELSE measure END FROM drawn
     UNION ALL SELECT 'ymin', iif(low > 0, max(0, low - margin), low - margin), '-' FROM frame
     UNION ALL SELECT 'ymax', high + margin, '-' FROM frame
     UNION ALL SELECT 'runs', runs, '-' FROM ends

@@ -1,6 +1,6 @@
 -- The part of a run that its charts and page show: cases that can be compared with each other, the shape that
 -- represents the run, and the kernels that a chart names. The caller makes three tables before:
---   asked     run, operation, types (NULL: the most measured ones), page (0: not the page's types), and from
+--   drawn     run, operation, types (NULL: the most measured ones), page (0: not the page's types), and from
 --             harness/show/answer.c: rows and hidden of the answer's shape, the isa that labels leave out, the cases
 --             of the fastest, the recommended and the proven kernel, noisy
 --   standing  each kernel of the types except copies, in the order of the run, from harness/store/standing.sql:
@@ -10,17 +10,17 @@
 -- harness/store/script.c has the functions that SQLite lacks.
 
 CREATE TEMP TABLE timed_cases AS
-    SELECT timed.* FROM asked CROSS JOIN timed USING (run, operation) WHERE gbps < 9e999;
+    SELECT timed.* FROM drawn CROSS JOIN timed USING (run, operation) WHERE gbps < 9e999;
 
 -- The cases that can be compared: those of the most timed group, or of the most judged one if nothing was timed.
 -- convention is that of the speeds, judged_convention that of the errors shown with them.
 CREATE TEMP TABLE groups AS
     SELECT types, convention, cache, threads, count(*) AS cases, min(case_id) AS first, 1 AS has_time
-    FROM timed_cases WHERE NOT is_copy AND types = coalesce((SELECT types FROM asked), types)
+    FROM timed_cases WHERE NOT is_copy AND types = coalesce((SELECT types FROM drawn), types)
     GROUP BY 1, 2, 3, 4
     UNION ALL
     SELECT types, convention, min(cache), min(threads), count(*), min(case_id), 0
-    FROM judged WHERE run = (SELECT run FROM asked) AND operation = (SELECT operation FROM asked) AND types = coalesce((SELECT types FROM asked), types)
+    FROM judged WHERE run = (SELECT run FROM drawn) AND operation = (SELECT operation FROM drawn) AND types = coalesce((SELECT types FROM drawn), types)
     GROUP BY 1, 2;
 CREATE TEMP TABLE about AS
     SELECT types, iif(has_time, convention, NULL) AS convention, cache, threads, has_time,
@@ -33,13 +33,13 @@ CREATE TEMP TABLE about AS
                AS has_judged,
            printf('%s, %s, %s, %d thread%s', types, convention, cache_phrase(cache), threads,
                   iif(threads = 1, '', 's')) AS words,
-           coalesce(nullif((SELECT isa FROM asked), '') || ' unless named', '') AS isa_words
+           coalesce(nullif((SELECT isa FROM drawn), '') || ' unless named', '') AS isa_words
     FROM groups AS own ORDER BY has_time DESC, cases DESC, first LIMIT 1;
 
 -- The cases whose errors are shown.
 CREATE TEMP TABLE judged_cases AS
     SELECT judged.* FROM about CROSS JOIN judged USING (types)
-    WHERE run = (SELECT run FROM asked) AND operation = (SELECT operation FROM asked)
+    WHERE run = (SELECT run FROM drawn) AND operation = (SELECT operation FROM drawn)
           AND judged.convention = judged_convention;
 
 -- The timed cases, with copies.
@@ -59,7 +59,7 @@ CREATE TEMP TABLE shape AS
            (SELECT max(gbps) FROM here AS copy WHERE is_copy AND copy.rows = here.rows
             AND copy.hidden = here.hidden) AS copy_gbps
     FROM here GROUP BY rows, hidden, regime HAVING sum(NOT is_copy) > 0
-    ORDER BY (rows, hidden) IS (SELECT rows, hidden FROM asked) DESC,
+    ORDER BY (rows, hidden) IS (SELECT rows, hidden FROM drawn) DESC,
              1000.0 * count(*) + CASE level WHEN 1 THEN 300 WHEN 3 THEN 200 WHEN 2 THEN 100 ELSE 0 END
              - abs(log2(hidden / 768.0)) DESC,
              min(iif(is_copy, NULL, case_id)) LIMIT 1;
@@ -73,11 +73,11 @@ CREATE TEMP TABLE named AS
                    coalesce(descriptor ->> '$.schedule', '')) AS form,
                iif(descriptor ->> '$.acc' = 'f64' AND descriptor ->> '$.io' <> 'f64', ', f64 sums', '')
                    AS sums
-        FROM kernels WHERE run = (SELECT run FROM asked))
+        FROM kernels WHERE run = (SELECT run FROM drawn))
     SELECT row_number() OVER (ORDER BY own.rowid) AS number, own.*, isa, source,
            coalesce(version, '') AS version,
            kernel_label(kernel, iif(role = 'plugin', '', types),
-                        iif(role = 'plugin', '', (SELECT isa FROM asked))) AS label,
+                        iif(role = 'plugin', '', (SELECT isa FROM drawn))) AS label,
            iif(role = 'textbook', replace(iif(form = 'welford', 'Welford', form) || sums, '_', '-'), '')
                AS form,
            error_class(judged, error, types) AS class,
@@ -92,7 +92,7 @@ CREATE TEMP TABLE looks AS
         VALUES (1, 'fastest', 'among the fastest'), (2, 'recommended', NULL),
                (3, 'two-pass', NULL), (4, 'Welford', NULL), (5, 'naive', NULL), (6, 'fused', NULL)),
     members AS (
-        SELECT kind, iif((SELECT noisy FROM asked), coalesce(noisy_name, name), name) AS name, 0 AS first,
+        SELECT kind, iif((SELECT noisy FROM drawn), coalesce(noisy_name, name), name) AS name, 0 AS first,
                kernel, number
         FROM fixed JOIN named ON CASE kind WHEN 1 THEN role <> 'peer' AND NOT other_param WHEN 2 THEN recommendable
                                            ELSE role = 'textbook' AND form = name END
@@ -105,7 +105,7 @@ CREATE TEMP TABLE looks AS
         FROM named AS own WHERE role IN ('peer', 'plugin')
         UNION ALL
         SELECT 9, 'proven', 0, kernel, number
-        FROM asked JOIN timed_cases ON case_id = proven JOIN named USING (kernel)),
+        FROM drawn JOIN timed_cases ON case_id = proven JOIN named USING (kernel)),
     ordered AS (
         SELECT *, dense_rank() OVER (ORDER BY iif(kind = 8, 7, kind), first) AS look,
                dense_rank() OVER (PARTITION BY kind ORDER BY first) AS of_kind FROM members)
@@ -121,7 +121,7 @@ CREATE TEMP TABLE ranked AS
                copy_ratio DESC NULLS LAST, time_ns, kernel, case_id) AS at_shape,
            row_number() OVER (PARTITION BY look, regime, hidden ORDER BY case_id IS answer DESC,
                copy_ratio DESC NULLS LAST, time_ns, kernel, case_id) AS in_regime
-    FROM (SELECT looks.*, CASE kind WHEN 1 THEN fastest WHEN 2 THEN recommended END AS answer FROM looks, asked)
+    FROM (SELECT looks.*, CASE kind WHEN 1 THEN fastest WHEN 2 THEN recommended END AS answer FROM looks, drawn)
          JOIN here USING (kernel);
 
 -- The best kernel of each look at the report's shape.
@@ -165,7 +165,7 @@ CREATE TEMP TABLE columns AS
 -- "noisy": the time of another kernel is shorter, beyond both intervals, as in the answer.
 CREATE TEMP TABLE winners AS
     SELECT level, kind, regime, columns.number, hidden, gbps, label,
-           (kind = 1 OR case_id IS NOT (SELECT recommended FROM asked)) -- the answer still recommends it
+           (kind = 1 OR case_id IS NOT (SELECT recommended FROM drawn)) -- the answer still recommends it
            AND EXISTS (SELECT 1 FROM ranked AS other WHERE other.look = own.look AND other.rows = own.rows
                    AND other.hidden = own.hidden AND other.time_hi_ns < own.time_lo_ns
                    AND min(other.processes, own.processes) > 1) AS noisy,
@@ -198,14 +198,14 @@ CREATE TEMP TABLE peers AS SELECT DISTINCT look, name FROM looks WHERE kind = 8 
 -- For each chart, the command that measures its data again. Kernels have the names of the run's own command.
 CREATE TEMP TABLE again AS
     WITH RECURSIVE option (own, rest) AS (
-        SELECT '', command_line || ' --' FROM runs WHERE id = (SELECT run FROM asked)
+        SELECT '', command_line || ' --' FROM runs WHERE id = (SELECT run FROM drawn)
         UNION ALL SELECT substr(rest, 1, instr(rest, ' --') - 1), substr(rest, instr(rest, ' --') + 3)
         FROM option WHERE rest <> ''),
     run AS (
         SELECT printf('lnbench run --plan %s --only', iif(plan = 'choose', 'quick', plan)) AS begin,
                (SELECT coalesce(group_concat(' --' || own, ''), '') FROM option
                 WHERE substr(own, 1, 5) IN ('kerne', 'plugi', 'param')) || printf(' --seed %u', seed) AS seed
-        FROM runs WHERE id = (SELECT run FROM asked)),
+        FROM runs WHERE id = (SELECT run FROM drawn)),
     speed AS (
         SELECT begin || printf(' speed --conventions %s --dtypes %s', coalesce(convention, judged_convention), types)
                    AS begin,

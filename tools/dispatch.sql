@@ -4,17 +4,17 @@
 -- The operation: one row.
 CREATE TEMP TABLE wanted (operation TEXT);
 -- The run to check.
-CREATE TEMP TABLE asked (run INTEGER PRIMARY KEY);
+CREATE TEMP TABLE chosen (run INTEGER PRIMARY KEY);
 CREATE TEMP TABLE members (class TEXT, types TEXT, hidden INTEGER, kernel TEXT);
 
 -- The kernels that a call of the library could dispatch to, and the calls. Kernels that broke a promise are left out.
 CREATE TEMP VIEW own AS
     SELECT kernels.run, name AS kernel, role, descriptor ->> '$.isa' AS isa, descriptor ->> '$.param' AS param
-    FROM kernels JOIN asked USING (run)
+    FROM kernels JOIN chosen USING (run)
     WHERE descriptor ->> '$.source' = 'builtin' AND role <> 'copy'
       AND coalesce(descriptor ->> '$.operation', 'layernorm') = (SELECT operation FROM wanted);
 CREATE TEMP VIEW faulty AS
-    SELECT DISTINCT kernel, types FROM judged JOIN asked USING (run) WHERE failed AND NOT adversarial;
+    SELECT DISTINCT kernel, types FROM judged JOIN chosen USING (run) WHERE failed AND NOT adversarial;
 
 -- The cases timed in the same rounds; the tool stores them in the table `rounds`.
 CREATE TEMP VIEW rounds_asked AS

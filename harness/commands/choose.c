@@ -483,7 +483,7 @@ static const cli_option options[] = {
      offsetof(choose_options, threads)},
     PLUGIN_OPTION(choose_options, run.plugins),
     DEADLINE_OPTION(choose_options, run.deadline, 10),
-    ALLOW_LOST_OPTION(choose_options, run.allow_missing),
+    ALLOW_MISSING_OPTION(choose_options, run.allow_missing),
     STORE_OPTION(choose_options, run.database),
     OUTPUT_OPTIONS(choose_options, printed),
 };

@@ -31,7 +31,7 @@ typedef struct comparison_options {
         {"format", OUTPUT_FORMATS_CI, "format of standard output (default: text)", OPTION_TEXT,    \
          offsetof(type, member.format)},                                                           \
         {"all", NULL, "show every pair", OPTION_FLAG, offsetof(type, member.all)},                 \
-        ALLOW_LOST_OPTION(type, member.allow_missing),                                             \
+        ALLOW_MISSING_OPTION(type, member.allow_missing),                                          \
         {"also", "FORMAT=FILE", "write this format to FILE too; may be given again", OPTION_RAW,   \
          offsetof(type, member.also)},                                                             \
     {                                                                                              \

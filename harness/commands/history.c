@@ -65,14 +65,14 @@ static const char points_sql[] =
     " row_number() OVER (PARTITION BY series ORDER BY place) - 1 AS nth FROM placed";
 
 /* A segment has the points `first` to `until` - 1 of a series. The view `past` has the points, each with its segment;
- * plots/history.sql draws those of the machine whose number is in the table `asked`. */
+ * plots/history.sql draws those of the machine whose number is in the table `drawn`. */
 static const char segments_sql[] =
     "CREATE INDEX temp.points_of_series ON point (series, nth); "
     "CREATE TEMP TABLE segment (series, segment, first, until, median, PRIMARY KEY (series, "
     "segment)); "
     "CREATE TEMP VIEW past AS SELECT point.*, segment, median AS segment_median FROM point JOIN "
     "segment ON segment.series = point.series AND nth BETWEEN first AND until - 1; "
-    "CREATE TEMP TABLE asked (measure, machine_number)";
+    "CREATE TEMP TABLE drawn (measure, machine_number)";
 
 /* Selects one row for each series with its last change: a is the last segment, b the one before it, `since` the first
  * point of the last segment. The largest changes come first. */
@@ -332,9 +332,9 @@ static exit_code history(void *context, const cli_call *call)
     if (options->out) {
         stored_table machines =
             store_ask(store, "SELECT max(machine_number) AS count FROM point", "");
-        store_put_line(store, "asked", "si", options->measure, (int64_t)0);
+        store_put_line(store, "drawn", "si", options->measure, (int64_t)0);
         charts_draw_alone(store, "history", (size_t)table_whole(&machines, 0, "count"),
-                          "UPDATE asked SET machine_number = ?1", options->out, out);
+                          "UPDATE drawn SET machine_number = ?1", options->out, out);
         stored_table_free(&machines);
     }
     store_scratch_end(store);

@@ -107,7 +107,7 @@ void command_print_help(const cli_command *command, FILE *file);
         "db", "FILE", "result store (default: " DEFAULT_STORE ")", OPTION_STORE,                   \
             offsetof(type, member)                                                                 \
     }
-#define ALLOW_LOST_OPTION(type, member)                                                            \
+#define ALLOW_MISSING_OPTION(type, member)                                                         \
     {                                                                                              \
         "allow-missing", NULL, "missing results do not change the exit code", OPTION_FLAG,         \
             offsetof(type, member)                                                                 \

@@ -213,16 +213,16 @@ static bool replay_rows(replayer *own, const kernel_entry *kernel, const stored_
  * task. */
 static bool prepare_task(replayer *own, const kernel_entry *kernel, const case_key *key)
 {
-    const combinations_request asked = {.defaults = own->convention,
-                                        .alone = own->named & OPERATION_BIT(key->operation),
-                                        .seed = own->judge->settings.seed,
-                                        .quick = own->quick};
+    const combinations_request requested = {.defaults = own->convention,
+                                            .alone = own->named & OPERATION_BIT(key->operation),
+                                            .seed = own->judge->settings.seed,
+                                            .quick = own->quick};
     const size_t check = word_find(key->input, check_names, CHECK_COUNT);
     size_t rows, hidden;
     if (own->key.input[0])
         return true;
     if (check == CHECK_COMBINATIONS && !own->set)
-        own->set = combinations_make(&own->memory, &asked);
+        own->set = combinations_make(&own->memory, &requested);
     own->task = (conformance_task){.check = (conformance_check)check,
                                    .convention = own->convention,
                                    .storage = kernel->facts.storage,
@@ -383,7 +383,7 @@ typedef struct replay_state {
     json_t *descriptors; /* kernels of the stored run; NULL: a file is replayed */
     int64_t run;         /* 0: a file is replayed */
     size_t count, reproduced, absent;
-    size_t lost;      /* cases whose rows cannot be generated again */
+    size_t missing;   /* cases whose rows cannot be generated again */
     bool failed;      /* a kernel passed before and fails now, or fails in another way */
     text_buffer said; /* the full texts of the verdicts, too long for a table */
 } replay_state;
@@ -494,7 +494,7 @@ static void replay_store(replay_state *state)
             continue;
         }
         output_note("%s: %s", what, result.note);
-        state->lost++;
+        state->missing++;
     }
     replayer_forget(&own);
     machine_free(&machine);
@@ -528,7 +528,7 @@ static exit_code replay(void *context, const cli_call *call)
     worker_stop(state.worker);
     kernel_list_free(&state.kernels);
     return state.failed                      ? EXIT_CODE_KERNEL_FAILED
-           : state.lost                      ? EXIT_CODE_NOT_COMPARABLE
+           : state.missing                   ? EXIT_CODE_NOT_COMPARABLE
            : state.reproduced == state.count ? EXIT_CODE_FINE
            : state.absent                    ? EXIT_CODE_NOT_COMPARABLE
                                              : EXIT_CODE_REGRESSION;

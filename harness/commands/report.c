@@ -66,7 +66,7 @@ static const cli_option options[] = {
      offsetof(report_options, verify)},
     {"sample", "N", "with --verify: only N errors, drawn at random", OPTION_COUNT,
      offsetof(report_options, sample)},
-    ALLOW_LOST_OPTION(report_options, allow_missing),
+    ALLOW_MISSING_OPTION(report_options, allow_missing),
     PLUGIN_OPTION(report_options, plugins),
     RESULT_OPTION(report_options, all),
     OUTPUT_OPTIONS(report_options, printed),

@@ -324,7 +324,7 @@ static const cli_option options[] = {
     {"out", "DIR", "folder of the charts and the page (default: results/charts)", OPTION_TEXT,
      offsetof(run_options, out)},
     {"no-charts", NULL, "draw no charts", OPTION_FLAG, offsetof(run_options, no_charts)},
-    ALLOW_LOST_OPTION(run_options, run.allow_missing),
+    ALLOW_MISSING_OPTION(run_options, run.allow_missing),
     {"resume", NULL, "continue the unfinished run of the same plan", OPTION_FLAG,
      offsetof(run_options, run.resume)},
     {"dry-run", NULL, "show the plan and how long it takes, measure nothing", OPTION_FLAG,

@@ -163,7 +163,7 @@ void covering_run_ask(covering_run *run, combination *tested, const judge_block 
     run_once(run, tested, less ? NULL : block, judgement);
     while (judgement->verdict.kind == VERDICT_UNSUPPORTED && change_to_supported(run, tested))
         run_once(run, tested, NULL, judgement);
-    run->declined += judgement->verdict.kind == VERDICT_UNSUPPORTED;
+    run->unsupported += judgement->verdict.kind == VERDICT_UNSUPPORTED;
     run->judged += verdict_is_judged(judgement->verdict.kind);
     covering_run_note(run, combination_problem(tested, LN_F32, LN_F32).hidden, judgement);
 }
@@ -195,9 +195,9 @@ void covering_run_conclude(const covering_run *run, case_verdict *verdict)
         verdict_say(verdict, "%zu of %zu problems%s%s; %zux%zu: %s", run->limits.count, run->judged,
                     *shared ? ", with " : "", shared, problem.rows, problem.hidden,
                     run->limit.detail);
-    } else if (run->declined > 0 && run->judged > 0) {
-        verdict_say(verdict, "%zu of %zu problems are unsupported", run->declined,
-                    run->declined + run->judged);
+    } else if (run->unsupported > 0 && run->judged > 0) {
+        verdict_say(verdict, "%zu of %zu problems are unsupported", run->unsupported,
+                    run->unsupported + run->judged);
     }
 }
 

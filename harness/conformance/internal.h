@@ -68,7 +68,7 @@ typedef struct covering_run {
     position_errors errors;     /* of all problems, by position */
     mistakes_seen mistakes;
     bool has_bound;
-    size_t judged, declined;
+    size_t judged, unsupported;
     faults_seen limits;   /* all type-limited problems */
     combination limit_of; /* the first of them, and its verdict */
     case_verdict limit;

@@ -1,6 +1,6 @@
 #include "domain/coverage.h"
 
-void coverage_lose(coverage *covered, const char *what, const char *why)
+void coverage_missing(coverage *covered, const char *what, const char *why)
 {
     text_buffer name = {0};
     text_add(&name, what);

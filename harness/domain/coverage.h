@@ -1,7 +1,7 @@
 /* Counts the cases that a command requested, completed and misses; the exit codes of all commands follow from this.
  *
  *     coverage covered = {.requested = 3, .done = 2};
- *     coverage_lose(&covered, "bravo torch 4x64", "only in base");
+ *     coverage_missing(&covered, "bravo torch 4x64", "only in base");
  *     coverage_add_line(&out, &covered, "compared");
  *     // requested 3, compared 2, missing 1: bravo torch 4x64 (only in base)
  *     coverage_free(&covered);
@@ -24,7 +24,7 @@ typedef struct coverage {
 } coverage;
 
 /* Counts one more case as missing and names it. `why` may be NULL. */
-void coverage_lose(coverage *covered, const char *what, const char *why);
+void coverage_missing(coverage *covered, const char *what, const char *why);
 /* Adds one line without a newline. `verb` says what was done: "judged", "compared". The number of unsupported
  * cases is left out if it is 0. The first few missing cases are named, the rest are counted. */
 void coverage_add_line(text_buffer *out, const coverage *covered, const char *verb);

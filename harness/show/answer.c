@@ -71,7 +71,7 @@ void view_add_coverage(const run_view *view, text_buffer *out)
                   "name, reason FROM missing WHERE run = ?1 ORDER BY case_id LIMIT ?2",
                   "ii", view->run.id, (int64_t)COVERAGE_NAMED);
     for (size_t i = 0; i < lost.rows; i++)
-        coverage_lose(&covered, table_text(&lost, i, "name"), table_text(&lost, i, "reason"));
+        coverage_missing(&covered, table_text(&lost, i, "name"), table_text(&lost, i, "reason"));
     covered.missing = counts->missing;
     covered.done = counts->requested - counts->unsupported - counts->missing;
     coverage_add_line(out, &covered, "judged");

@@ -205,19 +205,19 @@ exit_code pair_exit_code(const comparison_pair *pair, const comparison_settings 
 /* ---- all pairs: requested, compared and missing ---- */
 
 /* Counts a case as requested and missing, and names it. */
-static void lose(run_comparison *comparison, const case_key *key, const char *why)
+static void count_missing(run_comparison *comparison, const case_key *key, const char *why)
 {
     comparison->covered.requested++;
-    coverage_lose(&comparison->covered, pair_name(&comparison->memory, key), why);
+    coverage_missing(&comparison->covered, pair_name(&comparison->memory, key), why);
 }
 
 void comparison_set_lone(run_comparison *comparison, lone_kind kind, const case_key *key,
                          const char *why)
 {
-    if (kind == LONE_LOST)
-        lose(comparison, key, why);
-    comparison->covered.requested += kind == LONE_DECLINED;
-    comparison->covered.unsupported += kind == LONE_DECLINED;
+    if (kind == LONE_MISSING)
+        count_missing(comparison, key, why);
+    comparison->covered.requested += kind == LONE_UNSUPPORTED;
+    comparison->covered.unsupported += kind == LONE_UNSUPPORTED;
     store_put_line(comparison->store, "lone", "iss", (int64_t)kind, key->kernel, why);
 }
 
@@ -293,16 +293,16 @@ void comparison_settle(run_comparison *comparison, comparison_pair *pair)
                          inputs, tally->first_missing, tally->first_missing_why);
     comparison->failed += failure != FAILED_NOT;
     if (pair->missing && !compared) {
-        comparison_set_lone(comparison, LONE_LOST, &pair->key, pair->missing);
+        comparison_set_lone(comparison, LONE_MISSING, &pair->key, pair->missing);
     } else if (pair->missing) {
-        lose(comparison, &pair->key, pair->missing);
+        count_missing(comparison, &pair->key, pair->missing);
         keep_pair(comparison, pair);
     } else if (compared) {
         comparison->covered.requested++;
         comparison->covered.done++;
         keep_pair(comparison, pair);
     } else {
-        comparison_set_lone(comparison, tally->gained > 0 ? LONE_NEW : LONE_DECLINED, &pair->key,
+        comparison_set_lone(comparison, tally->gained > 0 ? LONE_NEW : LONE_UNSUPPORTED, &pair->key,
                             tally->refusal);
     }
 }
@@ -397,7 +397,7 @@ static void decide_speed(run_comparison *comparison, comparison_pair *pair,
 
 /* The state of half a case, its judgement or its timing, in one run. */
 typedef enum case_half { JUDGED, TIMED, HALVES } case_half;
-typedef enum half_state { NOT_ASKED, HAS, DECLINED, LOST } half_state;
+typedef enum half_state { NOT_REQUESTED, HAS, UNSUPPORTED, MISSING } half_state;
 
 /* One case in both runs. */
 typedef struct compared_case {
@@ -423,16 +423,16 @@ static half_state state_of(const compared_case *both, int side, case_half half)
             has |= own->repetitions[i].real_ns > 0 && isfinite(own->repetitions[i].real_ns);
     }
     if (kind == VERDICT_UNSUPPORTED)
-        return DECLINED;
+        return UNSUPPORTED;
     if ((missing & (half == JUDGED ? REQUESTED_JUDGEMENT : REQUESTED_TIMING)) &&
         !(has && side == BASE))
-        return LOST;
+        return MISSING;
     if (has)
         return HAS;
     /* A time is missing if timing was tried in vain, or if the kernel failed. */
     bool vain = both->has_result[side] && half == TIMED &&
                 (stored->repetition_count > 0 || is_failure(&stored->verdict));
-    return vain || kind == VERDICT_MISSING ? LOST : NOT_ASKED;
+    return vain || kind == VERDICT_MISSING ? MISSING : NOT_REQUESTED;
 }
 
 /* Returns why there is nothing to compare, such as "new: fail (crashed: SIGSEGV)" or "only in base". */
@@ -440,12 +440,12 @@ static const char *reason_of(arena *memory, const compared_case *both, case_half
                              const half_state states[SIDES])
 {
     const int side =
-        states[NEW] == HAS || (states[BASE] == LOST && states[NEW] != LOST) ? BASE : NEW;
+        states[NEW] == HAS || (states[BASE] == MISSING && states[NEW] != MISSING) ? BASE : NEW;
     const stored_pair *pair = both->pair;
     const stored_case *stored = &both->stored[side];
-    const char *name = states[BASE] == LOST && states[NEW] == LOST ? "both"
-                       : side == NEW && !both->is_in[BASE]         ? "only in new"
-                                                                   : side_names[side];
+    const char *name = states[BASE] == MISSING && states[NEW] == MISSING ? "both"
+                       : side == NEW && !both->is_in[BASE]               ? "only in new"
+                                                                         : side_names[side];
     char described[VERDICT_MAX_LENGTH];
     const char *reason = half == JUDGED ? "not judged" : "no time";
     if (side == BASE ? pair->base_missing : pair->new_missing)
@@ -528,10 +528,10 @@ static void compare_case(run_comparison *comparison, const compared_case *both)
         if (!wanted[half])
             continue;
         compared[half] = base == HAS && new == HAS;
-        unsupported |= base == DECLINED && new == DECLINED;
+        unsupported |= base == UNSUPPORTED && new == UNSUPPORTED;
         gained |= base != HAS && new == HAS;
-        if (!pair.missing && (base == LOST || new == LOST || (base == HAS && new != HAS) ||
-                              (base == DECLINED && !both->is_in[NEW])))
+        if (!pair.missing && (base == MISSING || new == MISSING || (base == HAS && new != HAS) ||
+                              (base == UNSUPPORTED && !both->is_in[NEW])))
             pair.missing = reason_of(&comparison->memory, both, half, states);
     }
     if (compared[JUDGED] || compared[TIMED]) {
@@ -548,13 +548,13 @@ static void compare_case(run_comparison *comparison, const compared_case *both)
             compare_times(comparison, both, &pair);
         comparison_settle(comparison, &pair);
     } else if (pair.missing) {
-        comparison_set_lone(comparison, LONE_LOST, &found->key, pair.missing);
+        comparison_set_lone(comparison, LONE_MISSING, &found->key, pair.missing);
     } else if (gained) {
         comparison_set_lone(comparison, LONE_NEW, &found->key,
                             both->has_result[BASE] ? "unsupported in base" : "only in new");
     } else if (unsupported) {
         comparison_set_lone(
-            comparison, LONE_DECLINED, &found->key,
+            comparison, LONE_UNSUPPORTED, &found->key,
             verdict_describe(&both->stored[BASE].verdict, described, sizeof described));
     }
 }
@@ -587,7 +587,7 @@ static void compare_cases(run_comparison *comparison, result_store *store, const
         const bool of_array = strcmp(pair.key.input, "combinations") == 0;
         if (of_array && !alike && pair.base && pair.new) {
             if (comparison->settings.accuracy)
-                comparison_set_lone(comparison, LONE_LOST, &pair.key, "other problems in each run");
+                comparison_set_lone(comparison, LONE_MISSING, &pair.key, "different problems");
             continue;
         }
         compared_case both = {.pair = &pair, .timed = timed};

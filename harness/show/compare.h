@@ -89,7 +89,7 @@ typedef struct comparison_pair {
 } comparison_pair;
 
 /* The reasons why a case forms no pair. */
-typedef enum lone_kind { LONE_LOST, LONE_DECLINED, LONE_NEW } lone_kind;
+typedef enum lone_kind { LONE_MISSING, LONE_UNSUPPORTED, LONE_NEW } lone_kind;
 
 typedef struct comparison_settings {
     const char *tool;         /* "duet", "compare" */

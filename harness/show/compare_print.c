@@ -449,7 +449,7 @@ static void list_lone(arena *memory, const run_comparison *comparison, bool miss
 {
     stored_table lone =
         store_ask(comparison->store, "SELECT * FROM (" APART ") WHERE iif(kind = ?1, ?2, ?3)",
-                  "iii", (int64_t)LONE_LOST, (int64_t)missing, (int64_t)others);
+                  "iii", (int64_t)LONE_MISSING, (int64_t)missing, (int64_t)others);
     for (size_t i = 0; i < lone.rows; i++)
         word_list_add(words, printable(memory, "%s", table_text(&lone, i, "words")));
     stored_table_free(&lone);

@@ -110,23 +110,23 @@ static void plan_kernels(duet_run *duet, const plan_request *request)
     memcpy(both.kernels + base->count, new->kernels, new->count * sizeof *both.kernels);
     for (size_t i = 0; i < both.count; i++)
         both.kernels[i].version[0] = '\0';
-    case_plan asked;
-    plan_make(request, &both, &duet->comparison.machine, &asked);
-    for (size_t i = 0; i < asked.kernel_count; i++) {
-        const kernel_entry *kernel = asked.kernels[i];
+    case_plan requested;
+    plan_make(request, &both, &duet->comparison.machine, &requested);
+    for (size_t i = 0; i < requested.kernel_count; i++) {
+        const kernel_entry *kernel = requested.kernels[i];
         case_key key = {.threads = 1};
         snprintf(key.kernel, sizeof key.kernel, "%s", kernel->facts.name);
         if ((size_t)(kernel - both.kernels) < base->count)
-            word_list_add(&duet->asked, kernel->facts.name);
+            word_list_add(&duet->requested, kernel->facts.name);
         else if (!named(base, kernel->facts.name))
             comparison_set_lone(&duet->comparison, LONE_NEW, &key, "only in new");
     }
-    plan_free(&asked);
+    plan_free(&requested);
     free(both.kernels);
     plan_request own = *request;
-    own.kernels = duet->asked;
+    own.kernels = duet->requested;
     own.dtypes = (word_list){0};
-    if (duet->asked.count > 0)
+    if (duet->requested.count > 0)
         plan_make(&own, base, &duet->comparison.machine, &duet->plan);
 }
 
@@ -138,14 +138,14 @@ static void find_partners(const duet_run *duet, duet_partner *partners)
         const kernel_entry *new = named(&duet->kernels[NEW], base->facts.name);
         duet_partner *partner = &partners[i];
         const size_t room = sizeof partner->why;
-        partner->lone = LONE_LOST;
+        partner->lone = LONE_MISSING;
         if (!new) {
             snprintf(partner->why, room, "only in base");
         } else if (base->facts.storage != new->facts.storage ||
                    base->facts.param != new->facts.param) {
             snprintf(partner->why, room, "other element types in new");
         } else if (base->unsupported[0]) {
-            partner->lone = new->unsupported[0] ? LONE_DECLINED : LONE_NEW;
+            partner->lone = new->unsupported[0] ? LONE_UNSUPPORTED : LONE_NEW;
             snprintf(partner->why, room, "%s: %.170s", new->unsupported[0] ? "both" : "base",
                      base->unsupported);
         } else if (new->unsupported[0]) {
@@ -202,7 +202,7 @@ void duet_free(duet_run *duet)
     judge_destroy(duet->judge);
     worker_stop(duet->worker);
     plan_free(&duet->plan);
-    word_list_free(&duet->asked);
+    word_list_free(&duet->requested);
     kernel_list_free(&duet->kernels[BASE]);
     kernel_list_free(&duet->kernels[NEW]);
     comparison_free(&duet->comparison);
@@ -578,10 +578,10 @@ static void time_pair(duet_run *duet, const speed_group *group, const judge_bloc
         pair->speed = SPEED_NOT_MEASURED;
     /* Fewer rows are judged than timed, so a kernel may decline only the timed shape. */
     const char *base = timing.refusals[BASE], *new = timing.refusals[NEW];
-    case_verdict declined = {.kind = VERDICT_UNSUPPORTED};
+    case_verdict unsupported = {.kind = VERDICT_UNSUPPORTED};
     char described[DETAIL_MAX_LENGTH + 16];
-    verdict_say(&declined, "%s", base[0] ? base : new);
-    verdict_describe(&declined, described, sizeof described);
+    verdict_say(&unsupported, "%s", base[0] ? base : new);
+    verdict_describe(&unsupported, described, sizeof described);
     if (base[0])
         pair->detail = arena_format(&duet->comparison.memory, "not timed: %s: %.170s",
                                     new[0] ? "both" : "base", described);
@@ -691,7 +691,7 @@ static void measure_group(duet_run *duet, const speed_group *group, const duet_p
             time_pair(duet, group, blocks, &pairs[done]);
     }
     for (size_t i = done; i < count; i++) /* those without a verdict */
-        comparison_set_lone(&duet->comparison, LONE_LOST, &pairs[i].pair.key, "interrupted");
+        comparison_set_lone(&duet->comparison, LONE_MISSING, &pairs[i].pair.key, "interrupted");
     for (size_t i = 0; i < done; i++)
         comparison_settle(&duet->comparison, &pairs[i].pair);
     duet->stopped |= done < count;
@@ -713,11 +713,11 @@ bool duet_measure(duet_run *duet, const plan_request *request)
     find_classes(duet, partners);
     progress_begin(&duet->progress, (double)(count * duet->plan.kernel_count) *
                                         (settings->speed ? settings->seconds / 4 : 1));
-    for (size_t i = 0; duet->asked.count > 0 && i < count; i++) {
+    for (size_t i = 0; duet->requested.count > 0 && i < count; i++) {
         plan_request own = *request;
         const char *word = shapes[i].word;
         own.shapes = (word_list){&word, 1};
-        own.kernels = duet->asked;
+        own.kernels = duet->requested;
         own.dtypes = (word_list){0};
         plan_free(&duet->plan);
         plan_make(&own, &duet->kernels[BASE], &duet->comparison.machine, &duet->plan);

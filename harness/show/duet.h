@@ -25,7 +25,7 @@ typedef struct duet_run {
     row_judge *judge;
     int cpu;
     progress_bar progress;
-    word_list asked;       /* names of base's kernels to compare */
+    word_list requested;   /* names of base's kernels to compare */
     case_plan plan;        /* of the current shape; its kernels are those of base */
     bool stopped;          /* interrupted: the remaining cases are only counted */
     unsigned next_process; /* numbers the timing processes */

@@ -744,9 +744,9 @@ static void put_requested(const report_data *data, const char *other)
             if (answer->rows[i].maybe_fastest[of])
                 store_put_line(store, "maybe_fastest", "ii", answer->rows[i].ranked->case_id,
                                (int64_t)(1 + of));
-    store_script(store, "CREATE TEMP TABLE asked (run, operation, types, page, rows, hidden, isa, "
+    store_script(store, "CREATE TEMP TABLE drawn (run, operation, types, page, rows, hidden, isa, "
                         "fastest, recommended, proven, noisy)");
-    store_put_line(store, "asked", "isniiisiiii", data->view->run.id,
+    store_put_line(store, "drawn", "isniiisiiii", data->view->run.id,
                    operation_name(view_operation(data->view)), types, (int64_t)!other[0],
                    (int64_t)(key ? key->rows : 0), (int64_t)(key ? key->hidden : 0), answer->isa,
                    answer->ranking.fastest ? answer->ranking.fastest->case_id : 0,

@@ -94,11 +94,11 @@ TEST(nothing_is_missing)
 TEST(the_first_missing_are_named)
 {
     coverage covered = {.requested = 5, .done = 1};
-    coverage_lose(&covered, "a", "only in base");
+    coverage_missing(&covered, "a", "only in base");
     expect_line(&covered, "requested 5, judged 1, missing 1: a (only in base)");
-    coverage_lose(&covered, "b", NULL);
-    coverage_lose(&covered, "c", NULL);
-    coverage_lose(&covered, "d", NULL);
+    coverage_missing(&covered, "b", NULL);
+    coverage_missing(&covered, "c", NULL);
+    coverage_missing(&covered, "d", NULL);
     expect_line(&covered, "requested 5, judged 1, missing 4: a (only in base); b; c; and 1 more");
     coverage_free(&covered);
 }

@@ -102,7 +102,7 @@ for named in rmsnorm layernorm; do # each has its own covering array
     "$build/bin/run_sql" $named.db "UPDATE inputs SET name = 'combinations'; UPDATE runs SET origin = '$named';
         INSERT INTO facts VALUES (1, 999, 'conventions_named_of', '$named')"
 done
-expect 4 'other problems in each run' $compare rmsnorm.db layernorm.db --only accuracy
+expect 4 'different problems' $compare rmsnorm.db layernorm.db --only accuracy
 expect 0 'bit-identical' $compare rmsnorm.db rmsnorm.db --only accuracy
 make half kernels='k' lost=b
 expect 4 'missing 2: b .*(new: not reached); c ' $compare all.db half.db

@@ -59,12 +59,12 @@ static bool expect_order_statistics(int n, double confidence)
 TEST(test_order_statistics)
 {
     static const double confidences[] = {0.8, 0.9, 0.95, 0.98, 0.99};
-    int asked = 0;
+    int known = 0;
     for (int n = 7; n <= 31; n += 2)
         for (size_t i = 0; i < sizeof confidences / sizeof *confidences; i++)
-            asked += expect_order_statistics(n, confidences[i]);
-    printf("%d intervals have ends that are known\n", asked);
-    assert_true(asked >= 5);
+            known += expect_order_statistics(n, confidences[i]);
+    printf("%d intervals have ends that are known\n", known);
+    assert_true(known >= 5);
 }
 
 TEST(test_constant_and_nothing)

@@ -26,13 +26,13 @@ static void put_run(result_store *store)
             store_put_repetition(store, run, &timed, &put);
         }
         for (int input = 0; kernel > 0 && input < INPUTS; input++) {
-            requested_case asked = {.key = key_of(kernel, input), .parts = REQUESTED_JUDGEMENT};
+            requested_case requested = {.key = key_of(kernel, input), .parts = REQUESTED_JUDGEMENT};
             case_verdict fine = {.kind = VERDICT_PASS};
             ln_metrics metrics = distinct_metrics();
             stored_row row = {0, 1, 2, 1, .5, 3, 0, 0};
-            store_put_requested(store, run, &asked);
-            put_accuracy(store, run, &asked.key, &fine, &metrics, 1);
-            store_put_row(store, run, &asked.key, &row);
+            store_put_requested(store, run, &requested);
+            put_accuracy(store, run, &requested.key, &fine, &metrics, 1);
+            store_put_row(store, run, &requested.key, &row);
         }
     }
     for (unsigned process = 0; process < 2; process++)
