@@ -769,25 +769,6 @@ static void begin(const lnjudge_question *given, kernel_session *session)
     }
 }
 
-/* Returns whether there is a next step and the caller wants it. */
-static bool wants_step(kernel_session *session, double max_row_ulp)
-{
-    lnjudge_question *question = &session->question;
-    int failed = 0;
-    if (session->done == session->count)
-        return false;
-    question->max_row_ulp = max_row_ulp;
-    if (!question->before_step)
-        return true;
-    for (size_t i = 0; i < session->report.count; i++)
-        failed |= !session->report.cases[i].passed;
-    die_catcher *kept = die_caught_by; /* before_step may call this library */
-    int end = question->before_step(question->user, session->done + 1, session->count, failed,
-                                    &question->max_row_ulp);
-    die_caught_by = kept;
-    return end == 0;
-}
-
 /* Fails the cases of a size of the question at which the kernel supported no input family. */
 static void refuse_unsupported(lnjudge_report *report, size_t hidden)
 {
@@ -849,8 +830,13 @@ lnjudge_status lnjudge_kernel_judge(const lnjudge_question *question, lnjudge_re
         *report = (lnjudge_report){0};
         session = allocate_zeroed(1, sizeof *session);
         begin(question, session);
-        while (wants_step(session, question->max_row_ulp)) {
+        while (session->done < session->count) {
             const size_t index = session->done++, hidden = index / session->family_count;
+            session->question.max_row_ulp = question->max_row_ulp;
+            if (question->before_step) /* it may call this library */
+                question->before_step(question->user, session->done, session->count,
+                                      &session->question.max_row_ulp);
+            die_caught_by = &caught;
             if (hidden < session->question.hidden_count)
                 run_family(session, session->families[index % session->family_count],
                            session->question.hidden[hidden]);

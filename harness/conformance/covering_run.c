@@ -47,24 +47,11 @@ static void find_statistics(covering_run *run, const judge_block *block, unsigne
     }
 }
 
-/* Makes the message of a problem. The library chooses a kernel by the cache that holds the rows, so its calls have one
- * more factor, call_place, with a random level. */
-static worker_message message_of(const covering_run *run, const combination *tested,
-                                 const judge_block *block)
-{
-    enum { DRAW_CALL_PLACE = 256 };
-    worker_message message = message_for(MESSAGE_JUDGE, run->kernel);
-    message.layout = combination_layout(tested, block->storage, block->param);
-    message.seed = combination_draw(tested, 0);
-    if (call_class(&run->kernel->facts, &message.accuracy))
-        message.place = (call_place)(combination_draw(tested, DRAW_CALL_PLACE) % CALL_PLACES);
-    return message;
-}
-
 /* Runs a problem once and judges the output; block NULL: makes the rows. */
 static void run_once(covering_run *run, const combination *tested, const judge_block *block,
                      case_judgement *judgement)
 {
+    enum { DRAW_CALL_PLACE = 256 };
     row_judge *judge = run->judge;
     const kernel_facts *facts = &run->kernel->facts;
     const operation *what = operations[facts->operation];
@@ -75,7 +62,12 @@ static void run_once(covering_run *run, const combination *tested, const judge_b
         block = &own;
     }
     const judge_block head = judge_head(block);
-    worker_message message = message_of(run, tested, block);
+    worker_message message = message_for(MESSAGE_JUDGE, run->kernel);
+    message.layout = combination_layout(tested, block->storage, block->param);
+    message.seed = combination_draw(tested, 0);
+    /* The library chooses a kernel by the cache that holds the rows, so its calls have a random one. */
+    if (call_class(facts, &message.accuracy))
+        message.place = (call_place)(combination_draw(tested, DRAW_CALL_PLACE) % CALL_PLACES);
     *judgement = (case_judgement){.bound_row_ulp = NAN, .verdict.kind = VERDICT_PASS};
     judge_reserve(judge, block);
     if (judge_bounds(judge, block, run->kernel, &run->has_bound, &judgement->verdict) &&
@@ -141,18 +133,26 @@ void covering_run_note(covering_run *run, size_t hidden, const case_judgement *j
     mistakes_seen *seen = &run->mistakes;
     if (!verdict_is_fault(judgement->verdict.kind))
         return;
-    seen->unfit |= ~judgement->mistakes.fit;
-    for (size_t i = 0; i < sizeof seen->differs_at / sizeof *seen->differs_at; i++)
+    seen->wrong++;
+    for (size_t i = 0; i < sizeof seen->fits / sizeof *seen->fits; i++) {
+        seen->fits[i] += judgement->mistakes.fit >> i & 1;
         if (judgement->mistakes.far >> i & 1) {
             seen->certain |= (uint64_t)(seen->differs_at[i] && seen->differs_at[i] != hidden) << i;
             seen->differs_at[i] = hidden;
         }
+    }
 }
 
 bool covering_run_mistake(const covering_run *run, const ln_convention *convention,
                           char why[ROW_FAULT_LENGTH])
 {
-    const uint64_t named = run->mistakes.certain & ~run->mistakes.unfit;
+    const mistakes_seen *seen = &run->mistakes;
+    uint64_t named = 0;
+    /* The mistake need not explain one wrong problem in 16: if results overflow or underflow in the kernel's type,
+     * they differ from the formula. */
+    for (size_t i = 0; i < sizeof seen->fits / sizeof *seen->fits; i++)
+        named |= (uint64_t)(seen->fits[i] >= seen->wrong - seen->wrong / 16) << i;
+    named &= seen->certain;
     return named && norm_say_mistake(convention, named, why);
 }
 

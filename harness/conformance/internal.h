@@ -79,7 +79,7 @@ void covering_run_ask(covering_run *run, combination *tested, const judge_block 
                       case_judgement *judgement);
 /* Notes the mistakes that explain a failure; covering_run_ask() calls it. */
 void covering_run_note(covering_run *run, size_t hidden, const case_judgement *judgement);
-/* Describes the one mistake that explains all failures, at two hidden sizes or more, in words that follow SAYS_MISTAKE.
+/* Describes the one mistake that explains the failures, at two hidden sizes or more, in words that follow SAYS_MISTAKE.
  * False: there is none. */
 bool covering_run_mistake(const covering_run *run, const ln_convention *convention,
                           char why[ROW_FAULT_LENGTH]);

@@ -269,25 +269,12 @@ static bool is_condition(shrinking *in, size_t from)
     return fine;
 }
 
-/* Writes the factors of the smallest problem: "257 rows or more, residual". rows: the result of find_rows(). */
-static void say_factors(const shrinking *in, size_t rows, char *words, size_t size)
-{
-    size_t used = 0;
-    *words = '\0';
-    if (rows > 0)
-        used = (size_t)snprintf(words, size, "%zu rows or more, ", rows);
-    combination_describe(&in->least, rows > 0 ? UINT64_MAX - 1 : UINT64_MAX, words + used,
-                         size - used);
-    if (used > 0 && !words[used])
-        words[used - 2] = '\0';
-}
-
 void minimize_fault(covering_run *of, const combination *failing, const faults_seen *seen,
                     case_verdict *verdict)
 {
     ln_problem problem =
         combination_problem(failing, of->kernel->facts.storage, of->kernel->facts.param);
-    char words[400], sizes[160] = "", where[48], rows[64] = "", why[ROW_FAULT_LENGTH];
+    char words[440], others[400], sizes[160] = "", where[48], rows[64] = "", why[ROW_FAULT_LENGTH];
     shrinking in = {.of = of, .least = *failing, .verdict = *verdict};
     bool same = false;
     in.least.hidden = problem.hidden;
@@ -311,16 +298,18 @@ void minimize_fault(covering_run *of, const combination *failing, const faults_s
     problem = problem_of(&in, &in.least);
     const bool only =
         !in.cut && !in.unsteady && verdict_is_right(of_default) && is_condition(&in, from);
-    say_factors(&in, from, words, sizeof words);
+    combination_describe(&in.least, from > 0 ? UINT64_MAX - 1 : UINT64_MAX, others, sizeof others);
+    snprintf(words, sizeof words, "%s", others);
     snprintf(where, sizeof where, "%zux%zu", problem.rows, problem.hidden);
-    if (from > 0)
+    if (from > 0) {
+        snprintf(words, sizeof words, "%zu rows or more%s%s", from, *others ? ", " : "", others);
         snprintf(rows, sizeof rows, "; right at %zu rows", from - 1);
+    }
     if (in.default_rows != problem.rows)
         snprintf(rows + strlen(rows), sizeof rows - strlen(rows), "; %zux%zu", in.default_rows,
                  problem.hidden);
     *verdict = in.verdict;
-    const ln_convention convention = problem_of(&in, &in.least).convention;
-    if (covering_run_mistake(of, &convention, why))
+    if (covering_run_mistake(of, &problem.convention, why))
         verdict_say(verdict, SAYS_MISTAKE "%s", why);
     if (!*words)
         verdict_say(verdict, "%s" SAYS_DEFAULT "%s: %s", where, sizes, verdict->detail);

@@ -143,11 +143,11 @@ typedef struct mistake_set {
     uint64_t fit, far;
 } mistake_set;
 
-/* Sets of mistakes over all wrong problems. unfit: those that do not explain every problem. certain: those whose
+/* The mistakes of all wrong problems. fits: the number of problems that each of them explains. certain: those whose
  * result clearly differs from the correct one at two hidden sizes; differs_at: the last such size of each mistake. */
 typedef struct mistakes_seen {
-    uint64_t unfit, certain;
-    size_t differs_at[64];
+    uint64_t certain;
+    size_t wrong, fits[64], differs_at[64];
 } mistakes_seen;
 
 /* A summary of all wrong combinations of factors (conformance/problems.h). */

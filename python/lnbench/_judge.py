@@ -356,7 +356,7 @@ class Subject:
 
 def judge(fn, *, convention=None, operation=None, hidden=None, dtype="f32", param_dtype=None, seed=1,
           max_row_ulp=0, framework=None, only=False, strided=True, isolate=False, deadline=60.0,
-          first_only=False, on_call=None, entry=0) -> Report:
+          on_call=None, entry=0) -> Report:
     """Judges a LayerNorm (fn(x, gamma, beta), fn(x, gamma), fn(x) or a torch module) or an RMSNorm
     (fn(x, weight), fn(x), or an object whose class has RMSNorm in its name).
 
@@ -369,9 +369,8 @@ def judge(fn, *, convention=None, operation=None, hidden=None, dtype="f32", para
     `hidden`. Arrays have ten layouts in memory; fn need not support those in which it raises an exception.
     max_row_ulp: an additional limit for rows with kappa <= 2 (mean near zero), no longer than hidden.
     framework "torch" passes tensors. strided=False: only dense rows. isolate=True runs fn in a child process;
-    a call that takes longer than `deadline` seconds is a timeout there. first_only: stop at the first check
-    that fails. on_call(rows, hidden) is called before each call. entry: run only the step of this number, which
-    the report's `repeat` contains.
+    a call that takes longer than `deadline` seconds is a timeout there. on_call(rows, hidden) is called before
+    each call. entry: run only the step of this number, which the report's `repeat` contains.
 
     Raises ArgumentError for wrong arguments, and KeyboardInterrupt. Other exceptions of fn are in the report.
     """
@@ -402,7 +401,7 @@ def judge(fn, *, convention=None, operation=None, hidden=None, dtype="f32", para
     repeat = f"lnbench.judge({subject.name}, {given})"
     options = {"wanted": wanted, "sizes": sizes, "type_": type_, "param": param, "traits": traits,
                "seed": seed, "max_row_ulp": max_row_ulp, "framework": framework,
-               "subject": subject.name, "repeat": repeat, "first_only": first_only, "entry": entry}
+               "subject": subject.name, "repeat": repeat, "entry": entry}
     if isolate:
         from ._isolate import in_child
         return in_child(lambda called: _judge(subject.fn, on_call=called, **options),
@@ -458,15 +457,14 @@ def _judge(fn, *, entry=0, **options):
 
 
 def _report(fn, *, wanted, sizes, type_, param, traits, seed, max_row_ulp, framework, subject,
-            repeat, first_only, on_call, entry, layout=None):
+            repeat, on_call, entry, layout=None):
     called, report = Callable(fn, framework, type_, param, on_call, lib.form_of(wanted) == "scalar"), lib.Report()
     index = arrays.TYPES.index
 
-    def before_step(_user, step, _steps, failed, limit):
+    def before_step(_user, step, _steps, limit):
         called.layout = layout or layouts.of_entry(seed, step, framework)
         if called.layout in layouts.ONE_BY_ONE:
             limit[0] = 0
-        return bool(called.stop.value or (first_only and failed))
     question = lib.Question(
         struct_size=c.sizeof(lib.Question), kernel=called.kernel, convention=wanted,
         storage=index(type_), param=index(param), accumulator=index("f64" if type_ == "f64" else "f32"),
@@ -490,7 +488,7 @@ def _report(fn, *, wanted, sizes, type_, param, traits, seed, max_row_ulp, frame
 def assert_layernorm(fn, max_row_ulp=4, **options) -> None:
     """Raises AssertionError if fn is not the LayerNorm that `convention` names. Its message describes the failure
     and the call that repeats it in at most six lines. Options are those of judge()."""
-    report = judge(fn, max_row_ulp=max_row_ulp, first_only=True, **options)
+    report = judge(fn, max_row_ulp=max_row_ulp, **options)
     if not report.passed:
         raise AssertionError(report.explain())
 

@@ -101,7 +101,7 @@ class Report(c.Structure):
 
 
 KERNEL = c.CFUNCTYPE(c.c_int, c.c_void_p, c.POINTER(Problem), c.POINTER(Tensors))
-BEFORE_STEP = c.CFUNCTYPE(c.c_int, c.c_void_p, c.c_size_t, c.c_size_t, c.c_int, c.POINTER(c.c_double))
+BEFORE_STEP = c.CFUNCTYPE(None, c.c_void_p, c.c_size_t, c.c_size_t, c.POINTER(c.c_double))
 
 
 class Question(c.Structure):

@@ -123,10 +123,6 @@ class WithProgram(unittest.TestCase):
         self.assertIn(lnbench.__version__, done.stdout)
 
 
-def wrong_shape(x, gamma, beta):
-    return x[:, :1]
-
-
 def wrong_dtype(x, gamma, beta):
     return layernorm(x, gamma, beta).astype("f2")
 
@@ -136,16 +132,8 @@ def writes_input(x, gamma, beta):
     return layernorm(x, gamma, beta)
 
 
-def raises(x, gamma, beta):
-    raise RuntimeError("no such kernel")
-
-
 def leaves(x, gamma, beta):
     sys.exit(3)
-
-
-def nothing(x, gamma, beta):
-    return None
 
 
 def random(x, gamma, beta):
@@ -217,14 +205,14 @@ class Verdicts(unittest.TestCase):
 
     def test_wrong(self):
         for fn, reason, sentence in (
-                (wrong_shape, "wrong-shape", "the result must have the input's shape"),
+                (lambda x, g, b: x[:, :1], "wrong-shape", "the result must have the input's shape"),
                 (wrong_dtype, "wrong-dtype", "it returned f16 where f32 was given"),
                 (writes_input, "input-modified", "wrote to its input x"),
-                (raises, "raised", "RuntimeError: no such kernel"),
+                (boom, "raised", "RuntimeError: boom"),
                 (leaves, "raised", "SystemExit: 3"),
-                (nothing, "wrong-type", "dtype object"),
+                (lambda *_: None, "wrong-type", "dtype object"),
                 (random, "nondeterministic", "")):
-            report = lnbench.judge(fn, hidden=64, first_only=True)
+            report = lnbench.judge(fn, hidden=64, only=True)
             self.assertFalse(report.passed, fn.__name__)
             self.assertEqual((report.verdict, report.reason), ("fail", reason))
             self.assertIn(sentence, report.says())
@@ -233,8 +221,7 @@ class Verdicts(unittest.TestCase):
         for fn, said in ((crashes, "fail (crashed: SIGABRT)"), (hangs, "fail (timeout: ")):
             report = lnbench.judge(fn, hidden=64, isolate=True, deadline=0.5)
             self.assertTrue(report.says().startswith(said), report.says())
-        self.assertEqual("nondeterministic", lnbench.judge(random, hidden=64, isolate=True,
-                                                     first_only=True).reason)
+        self.assertEqual("nondeterministic", lnbench.judge(random, hidden=64, only=True, isolate=True).reason)
 
     def test_never_raises(self):
         """judge() never raises, even if an exception, a callable or an answer raises when it is inspected."""
@@ -245,8 +232,7 @@ class Verdicts(unittest.TestCase):
                  lambda: ValueError("x" * (1 << 24))]
         for one in made:
             for isolate in (False, True):
-                report = lnbench.judge(raiser(one), hidden=8, only=True, first_only=True,
-                                       isolate=isolate)
+                report = lnbench.judge(raiser(one), hidden=8, only=True, isolate=isolate)
                 self.assertEqual(report.reason, "raised")
                 self.assertTrue(report.says().isprintable(), ascii(report.says()))
                 self.assertLess(len(report.says()), 200)
@@ -451,7 +437,7 @@ class Arguments(unittest.TestCase):
         self.assertEqual(report.cases[0].to_dict()["operation"], "rmsnorm")
         lnbench.assert_rmsnorm(lambda x, w: rms(x, w, 1, 1e-6), convention="gemma", hidden=96, only=True)
         for wrong, words in (({"centred": True}, "subtracts the mean"), ({"offset": 1}, "1 [+] weight"),
-                             ({"eps": 0}, "NaN where 0 is right"), ({"fewer": 1}, "N - 1")):
+                             ({"eps": 0}, "leaves eps out"), ({"fewer": 1}, "N - 1")):
             with self.assertRaisesRegex(AssertionError, words):
                 lnbench.assert_rmsnorm(lambda x, w: rms(x, w, **wrong), hidden=96)
         self.refused("is of layernorm, not of rmsnorm", lnbench.judge, rms, operation="rmsnorm", convention="torch")
@@ -499,7 +485,7 @@ class Arguments(unittest.TestCase):
         module = torch.nn.LayerNorm(96, eps=1e-6)
         weight = module.weight
         self.assertTrue(lnbench.judge(module).passed)
-        self.assertFalse(lnbench.judge(module, convention="torch", first_only=True).passed)
+        self.assertFalse(lnbench.judge(module, convention="torch").passed)
         self.assertTrue(module.weight is weight and bool((weight == 1).all()))
         self.assertTrue(lnbench.judge(torch.nn.LayerNorm(96, elementwise_affine=False)).passed)
         self.assertTrue(lnbench.judge(Scalars(), convention="scalar-std", hidden=96,
@@ -513,12 +499,17 @@ class Arguments(unittest.TestCase):
 
 
 class Published(unittest.TestCase):
+    def options(self, name):
+        """Two sizes are enough to name a mistake; these faults need more rows or sizes."""
+        return {"hidden": (64, 96), "only": name not in (
+            "the axis by shape", "no tail", "rows beyond 2100", "hidden 4097 to 8191, even", "Paddle#56100", "tt-metal#27126")}
+
     def test_bugs(self):
         for name, (bug, own_test_passes, options, words) in BUGS.items():
             with self.subTest(name):
                 self.assertTrue(own_test_passes(bug), "its own test would have found it")
                 with self.assertRaisesRegex(AssertionError, words) as caught:
-                    lnbench.assert_layernorm(bug, max_row_ulp=4, hidden=64, **options)
+                    lnbench.assert_layernorm(bug, max_row_ulp=4, **self.options(name), **options)
                 self.assertIn("repeat    lnbench.judge(", str(caught.exception))
 
     def test_wrong(self):
@@ -526,7 +517,7 @@ class Published(unittest.TestCase):
             with self.subTest(name):
                 STATE.clear()
                 with self.assertRaisesRegex(AssertionError, words) as caught:
-                    lnbench.assert_layernorm(fn, hidden=64)
+                    lnbench.assert_layernorm(fn, **self.options(name))
                 lines = str(caught.exception).split("\n")
                 self.assertLessEqual(len(lines), 6)
                 repeat = lines[-1].replace(lines[-1].split("(")[1].split(",")[0], "fn", 1)

@@ -103,8 +103,12 @@ WRONG = {
     "gamma of the first call": (_cached_gamma, ""),
     "N - 1": (lambda x, g, b: (x - x.mean(-1, keepdims=True)) / np.sqrt(
         x.var(-1, keepdims=True, ddof=1 if x.shape[-1] > 1 else 0) + EPS) * g + b, "ddof=1"),
+    "eps outside the root": (lambda x, g, b: (x - x.mean(-1, keepdims=True)) / (x.std(-1, keepdims=True) + EPS) * g + b,
+                             "adds eps to the standard deviation"),
+    "no gamma": (lambda x, g, b: layernorm(x) + b, "does not multiply by gamma"),
     "beta first": (lambda x, g, b: (layernorm(x) + b) * g, "beta before it multiplies"),
-    "RMSNorm": (_rms, "RMSNorm|subtracts no mean"),
+    "no tail": (_rows(lambda y: y[:, y.shape[1] // 8 * 8:].fill(0)), r"the last \d of \d+ columns: 0 where -?\d"),
+    "RMSNorm": (_rms, r"subtracts no mean \(RMSNorm\)"),
     "seldom": (_seldom, ""),
     "NaN as 0": (lambda x, g, b: np.nan_to_num(layernorm(x, g, b)), "wrong-class"),
 }

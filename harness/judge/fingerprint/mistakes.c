@@ -133,9 +133,10 @@ static void try_mistake(explaining *tries, const double *x, const mistake *made,
         const double scale = fabs(with.gamma) * most + fabs(with.beta);
         const bool number = isfinite(given) && isfinite(rounded);
         any_number = any_number || number;
-        if (number ? !(fabs(given - value) <=
-                       wrong->limit *
-                           ulp_in(format_of(row->storage), fmax(scale, element_scale(row, i))))
+        if (number ? !(given == rounded ||
+                       fabs(given - value) <=
+                           wrong->limit *
+                               ulp_in(format_of(row->storage), fmax(scale, element_scale(row, i))))
                    : !same_class(given, rounded))
             return;
     }
@@ -183,8 +184,8 @@ static void try_formulas(explaining *tries)
         (ln_has_beta(row->affine) ? NEEDS_BETA : 0u) |
         (row->affine != LN_AFFINE_SCALAR && row->hidden > 1 ? NEEDS_VECTORS : 0u);
     const double square = tries->square, n = tries->n;
-    const double other =
-        layernorm ? tries->var + tries->mean * tries->mean : tries->var; /* mean square */
+    /* The mean square of a row with an infinity is infinite, where its variance is NaN. */
+    const double other = layernorm ? square_about(tries->wrong->x, row->hidden, 0) : tries->var;
     const double root = root_under(tries, own, square);
     ln_convention divisor = *own;
     divisor.ddof = layernorm ? 1 - own->ddof : own->ddof;
