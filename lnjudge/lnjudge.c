@@ -16,6 +16,7 @@
 #include "lnjudge.h"
 #include "worker/child/buffers.h"
 #include "worker/protocol.h"
+#include <limits.h>
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -430,6 +431,7 @@ typedef struct kernel_session {
     size_t family_count;
     size_t count, done; /* steps: each family at each size, then each problem */
     judge_block block;  /* of the current step */
+    int settings;       /* of the problem that the last case holds (note_verdict()) */
     lnjudge_report report;
 } kernel_session;
 
@@ -568,8 +570,10 @@ static void reserve(kernel_runner *runner, size_t bytes)
 
 /* ---- the report ---- */
 
-/* Returns whether a judgement is worse than the one that the case holds, by its verdict or its error. */
-static bool is_worse(const lnjudge_case *held, const case_verdict *verdict, double row_ulp)
+/* Returns whether the case should hold this judgement in place of its own: one that fails, the plainest of those that
+ * fail, and the one with the largest error of those that pass. */
+static bool is_worse(const lnjudge_case *held, const case_verdict *verdict, double row_ulp,
+                     bool plainer)
 {
     verdict_kind kind;
     bool passes = verdict_exit_code(verdict) == EXIT_CODE_FINE;
@@ -577,12 +581,13 @@ static bool is_worse(const lnjudge_case *held, const case_verdict *verdict, doub
         return *held->verdict == '\0' || verdict_is_judged(verdict->kind);
     if (!verdict_is_judged(verdict->kind) || held->passed != passes)
         return !passes;
-    return row_ulp > lnjudge_metric(held, "row_ulp_max");
+    return passes ? row_ulp > lnjudge_metric(held, "row_ulp_max") : plainer;
 }
 
-/* Adds a judgement to the report. words: the problem ("4x257, rows far from zero"), or "" if the shape is enough. */
+/* Adds a judgement to the report. words: the problem ("4x257, rows far from zero"), or "" if the shape is enough.
+ * settings: how far it is from the plainest problem. */
 static void note_verdict(kernel_session *session, const char *input, const char *words,
-                         const case_judgement *judgement)
+                         int settings, const case_judgement *judgement)
 {
     const case_verdict *verdict = &judgement->verdict;
     const judge_block *block = &session->block;
@@ -598,8 +603,9 @@ static void note_verdict(kernel_session *session, const char *input, const char 
         snprintf(into->check, sizeof into->check, "%s", check);
         snprintf(into->input, sizeof into->input, "%s", input);
     }
-    if (!is_worse(into, verdict, judgement->metrics.row_ulp_max))
+    if (!is_worse(into, verdict, judgement->metrics.row_ulp_max, settings < session->settings))
         return;
+    session->settings = settings;
     fill_case(block, verdict, &judgement->metrics, into);
     into->entry = session->done;
     free_row(&into->worst);
@@ -657,7 +663,7 @@ static void run_family(kernel_session *session, const char *input, size_t hidden
     judge_family(session, input, hidden, &judgement);
     const bool wrong = judgement.verdict.kind == VERDICT_INACCURATE;
     apply_limit(session, &judgement);
-    note_verdict(session, input, "", &judgement);
+    note_verdict(session, input, "", 0, &judgement);
     if (wrong && !(session->question.traits & LNJUDGE_THESE_SIZES))
         judge_family(session, input, 2 * hidden, &judgement);
 }
@@ -684,12 +690,17 @@ static void run_problem(kernel_session *session, size_t index)
     snprintf(words, sizeof words, "%zux%zu%s%.200s", session->block.rows, session->block.hidden,
              *factors ? ", " : "", factors);
     apply_limit(session, &judgement);
-    note_verdict(session, "", words, &judgement);
+    /* A problem whose rows are all centred comes first: in others the cause may be hidden behind NaN or overflow. */
+    const bool centred = shown.levels[factor_find(shown.table, FACTOR_CONTENTS, 0)] == 0;
+    note_verdict(session, "", words,
+                 __builtin_popcountll(combination_factors(&shown)) +
+                     (centred ? 0 : COVERING_FACTORS),
+                 &judgement);
     if (session->done < session->count || session->question.entry > 0)
         return;
     covering_run_conclude(&session->covering, &all.verdict);
     if (verdict_is_fault(all.verdict.kind))
-        note_verdict(session, "", "all problems", &all);
+        note_verdict(session, "", "all problems", INT_MAX, &all);
 }
 
 /* ---- the question ---- */

@@ -80,13 +80,14 @@ typedef struct lnjudge_case {
     char check[16]; /* "rows" (of an input family), or "combinations" (the covering array) */
     char input[32]; /* an input family; "given"; "" for checks with rows of several families */
     char convention[LNJUDGE_LABEL];
-    size_t entry;        /* the number of its worst step, to repeat it by lnjudge_question.entry */
-    size_t rows, hidden; /* of the worst block */
+    size_t entry; /* the number of its worst step, to repeat it by lnjudge_question.entry */
+    /* Of the worst block: the plainest of those that fail, or that with the largest row_ulp_max if all pass. */
+    size_t rows, hidden;
     int passed;
     char verdict[16]; /* "pass", "type-limited", "fail", "unsupported", "missing"; "": not judged */
     char reason[24];  /* for type-limited and fail: "inaccurate", "wrong-class", ... */
     char detail[512]; /* a description of the failure; may be "" */
-    double metrics[LNJUDGE_METRICS];      /* of the block with the largest row_ulp_max */
+    double metrics[LNJUDGE_METRICS];      /* of the worst block */
     uint64_t ulp_histogram[LNJUDGE_BINS]; /* elements with errors below 2^-6 ULP, 2^-5, ... */
     lnjudge_row worst;                    /* x is NULL if there is no output */
 } lnjudge_case;
