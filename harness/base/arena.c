@@ -22,7 +22,7 @@ void memory_is_out(size_t bytes)
     if (out_of_memory)
         out_of_memory(bytes);
     char line[64];
-    int length = snprintf(line, sizeof line, "out of memory (%zu bytes more)\n", bytes);
+    int length = snprintf(line, sizeof line, "out of memory (%zu more bytes needed)\n", bytes);
     ssize_t written = write(STDERR_FILENO, line, (size_t)length);
     (void)written;
     _exit(EXIT_CODE_ENVIRONMENT);

@@ -102,5 +102,5 @@ void die(exit_code code, const char *format, ...)
 
 void die_of_memory(size_t bytes)
 {
-    die(EXIT_CODE_ENVIRONMENT, "out of memory (%zu bytes more)", bytes);
+    die(EXIT_CODE_ENVIRONMENT, "out of memory (%zu more bytes needed)", bytes);
 }

@@ -65,7 +65,7 @@ extern _Thread_local die_catcher *die_caught_by;
 _Noreturn void die(exit_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* die() appends this to its line, for example "; repeat the command with --resume". */
 extern const char *die_note;
-/* Calls die() with code 7 and "out of memory (N bytes more)"; main() sets it as out_of_memory (base/arena.h). */
+/* Calls die() with code 7 and "out of memory (N more bytes needed)"; main() sets it as out_of_memory (base/arena.h). */
 _Noreturn void die_of_memory(size_t bytes);
 
 /* Flushes standard output and returns the exit code of the program: `code`; 7, with a line, if standard

@@ -457,7 +457,7 @@ static exit_code choose(void *context, const cli_call *call)
 static const cli_option options[] = {
     {"shapes", "ROWSxHIDDEN,...", "shapes to choose for", OPTION_LIST,
      offsetof(choose_options, run.request.shapes)},
-    {"model", "NAME", "take the shapes of this model of list models, or of a config.json",
+    {"model", "NAME", "the shapes of a model (lnbench list models) or of a config.json",
      OPTION_TEXT, offsetof(choose_options, model)},
     {"tokens", "T,...", "with --model: numbers of rows (default: 1 and 512)", OPTION_LIST,
      offsetof(choose_options, tokens)},
@@ -493,7 +493,7 @@ const cli_command command_choose = {
     .brief = "find the kernel to use for a shape or a model and an error budget",
     .usage = "--shapes ROWSxHIDDEN | --model NAME [OPTION...]",
     .example = "choose --shapes 512x4096 --dtypes bf16",
-    .summary = "Names the fastest call of the library, or plugin, within an error budget.",
+    .summary = "Names the fastest library call, or kernel of a plugin, within an error budget.",
     .details =
         "Measures the shapes as lnbench run --shapes does, with fewer conformance tests and one\n"
         "convention (10 to 20 s a shape), and stores the run. The answer names the recommended\n"

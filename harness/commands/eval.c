@@ -698,7 +698,7 @@ static void print_none(const fingerprint_input *input, const fingerprint_found *
     while (digits <= MOST && !has_decimals(input->y, count, input->y_type, digits))
         digits++;
     output_line(out, "none: no candidate (eps up to 1/64) explains y%s",
-                input->gamma || input->beta ? "" : "; give its gamma and beta, if it has any");
+                input->gamma || input->beta ? "" : "; give gamma and beta, if there were any");
     output_text(out, found->last_row ? "Rows 0 to %zu rule" : "Row %zu rules", found->last_row);
     output_line(out, " out all candidates that normalise the last axis");
     if (input->digits == FINGERPRINT_EXACT && count >= ENOUGH && digits > 0 && digits <= MOST)
@@ -720,8 +720,8 @@ static void print_answer(const fingerprint_input *input, const fingerprint_found
                 hidden, form, found->tried);
     if (found->used < found->rows && found->answer != ANSWER_NONE)
         output_line(out,
-                    "%zu of the rows are not used: rounding may decide their sums, or x is not "
-                    "finite there",
+                    "%zu of the rows are not used: their sums may have no correct digit, or x is "
+                    "not finite",
                     found->rows - found->used);
     if (found->answer == ANSWER_NONE)
         print_none(input, found, out);

@@ -541,7 +541,7 @@ static const cli_option options[] = {
      offsetof(replay_options, id)},
     {"failures", NULL, "replay every failed case", OPTION_FLAG, offsetof(replay_options, failures)},
     PLUGIN_OPTION(replay_options, plugins),
-    {"max-row-ulp", "X", "the run's own limit, if it had one", OPTION_REAL,
+    {"max-row-ulp", "X", "repeat the limit that the run had, if any", OPTION_REAL,
      offsetof(replay_options, max_row_ulp)},
     STORE_OPTION(replay_options, database),
     OUTPUT_OPTIONS(replay_options, printed),
@@ -765,7 +765,7 @@ static size_t say_reasons(result_store *store, const stored_error *errors, size_
                                    "");
     for (size_t i = 0; i < found.rows; i++) {
         const long long same = table_whole(&found, i, "errors");
-        output_aside(out, "not recomputed: %lld error%s: %s", same, plural((size_t)same),
+        output_aside(out, "not recomputed: %lld case%s: %s", same, plural((size_t)same),
                      table_text(&found, i, "reason"));
         json_array_append_new(reasons, table_object(&found, i, "reason", "errors"));
     }
@@ -811,7 +811,8 @@ exit_code report_verify(const char *file, uint64_t sample, const word_list *plug
     for (size_t i = 0; i < count; i++)
         store_case(view->store, table_whole(&drawn, i, "case_id"), &errors[i].stored);
     if (count == 0 && code != EXIT_CODE_ACCURACY)
-        die(EXIT_CODE_NOT_COMPARABLE, "run %lld: has no error to verify", (long long)view->run.id);
+        die(EXIT_CODE_NOT_COMPARABLE, "run %lld: no case of it was judged",
+            (long long)view->run.id);
     derive_errors(plugins, view, errors, count);
     for (size_t i = 0; i < count; i++) {
         const stored_case *stored = &errors[i].stored;
@@ -840,8 +841,8 @@ exit_code report_verify(const char *file, uint64_t sample, const word_list *plug
         relation_destroy(rows);
         json_decref(reasons);
     }
-    output_aside(out, "%zu of %zu errors %shold%s", hold, count,
-                 sample == UINT64_MAX ? "" : "of the sample ",
+    output_aside(out, "%zu of %zu %scases are reproduced%s", hold, count,
+                 sample == UINT64_MAX ? "" : "drawn ",
                  missing > 0 && differ == 0 ? "; the others could not be recomputed here" : "");
     if (differ > 0)
         say_commits(&view->machine, out);

@@ -23,7 +23,7 @@ static exit_code report(void *context, const cli_call *call)
     if (options->sample != UINT64_MAX && !options->verify)
         die(EXIT_CODE_USAGE, "--sample needs --verify");
     if (options->sample == 0)
-        die(EXIT_CODE_USAGE, "invalid --sample 0: choose how many errors, at least 1");
+        die(EXIT_CODE_USAGE, "invalid --sample 0: choose how many cases, at least 1");
     run_file sent = {0}; /* the temporary copy is removed at exit */
     if (file)
         sent = run_file_open(file);
@@ -64,7 +64,7 @@ static const cli_option options[] = {
      offsetof(report_options, no_charts)},
     {"verify", NULL, "compute the errors of untimed cases again, compare bits", OPTION_FLAG,
      offsetof(report_options, verify)},
-    {"sample", "N", "with --verify: only N errors, drawn at random", OPTION_COUNT,
+    {"sample", "N", "with --verify: only N cases, drawn at random", OPTION_COUNT,
      offsetof(report_options, sample)},
     ALLOW_MISSING_OPTION(report_options, allow_missing),
     PLUGIN_OPTION(report_options, plugins),
@@ -80,10 +80,11 @@ const cli_command command_report = {
     .example = "report --out page",
     .summary = "Draws the charts and the page of a stored run: HTML and Markdown.",
     .details =
-        "Nothing is timed again. --verify computes the errors of untimed cases again, on any\n"
-        "machine, and compares all bits; it stores nothing. FILE is a page or an exported run\n"
+        "Nothing is timed again. --verify computes the errors of untimed cases again, also\n"
+        "on another CPU, and compares all bits; it stores nothing. FILE is a page or an exported "
+        "run\n"
         "(index.html, run.db, run.db.xz). A page must equal the one drawn from its run.\n"
-        "Exit code 0: fine, or all errors hold; 2: usage; 3: cases are missing, the run is\n"
+        "Exit code 0: fine, or all are reproduced; 2: usage; 3: cases are missing, the run is\n"
         "unfinished, or the speeds are too noisy to say which kernel is fastest; 4:\n"
         "nothing could be computed here; 5: an error or the page differs; 7: a file, the\n"
         "environment or gnuplot failed, or a file was changed.",

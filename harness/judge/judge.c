@@ -495,9 +495,8 @@ static void find_inaccuracy(wrong_row *wrong, row_findings *findings)
         judge_find(findings, VERDICT_INACCURATE, "row %zu: %s", wrong->number, wrong->words);
     else if (own > limits->order_ulp)
         judge_find(findings, VERDICT_INACCURATE,
-                   "row %zu: row ULP %.3g is beyond any order of summation (limit: %.3g, probable "
-                   "limit: %.3g)%s",
-                   wrong->number, own, limits->order_ulp, limits->likely_ulp, wrong->as);
+                   "row %zu: row ULP %.3g is beyond any order of summation (limit: %.3g)%s",
+                   wrong->number, own, limits->order_ulp, wrong->as);
     else
         judge_find(findings, VERDICT_INACCURATE,
                    "row %zu: row ULP %.3g is worse than every textbook kernel (at most %.3g)%s",

@@ -771,13 +771,12 @@ static void add_basis(const run_answer *answer, text_buffer *out)
     if (cases == 0)
         return;
     clean_format(out, FORM_LINE,
-                 provisional ? "Provisional: the figures rest on up to"
-                             : "The figures rest on up to");
-    text_format(out, " %zu case%s (input, size and convention) of each kernel", cases,
-                plural(cases));
+                 provisional ? "Provisional: each kernel was judged on up to"
+                             : "Each kernel was judged on up to");
+    text_format(out, " %zu case%s (input, size and convention)", cases, plural(cases));
     if (tests > 0)
-        text_format(out, ", plus %zu conformance case%s of each library call, plugin and peer",
-                    tests, plural(tests));
+        text_format(out, "; library calls, plugins and peers also on %zu conformance case%s", tests,
+                    plural(tests));
     clean_format(out, FORM_LINE, " (%s plan).\n", answer->view->run.plan);
 }
 

@@ -712,7 +712,7 @@ found_run run_find(const char *word, const char *database)
             die(EXIT_CODE_NOT_COMPARABLE, "%s: holds no run of 'lnbench run' yet: make one",
                 database);
         die(EXIT_CODE_NOT_COMPARABLE,
-            "%s: no run before run %lld asked for the same on the same machine: repeat it, or name "
+            "%s: no run before run %lld has its cases and machine: repeat that run, or name "
             "two runs (lnbench list runs)",
             database, (long long)newest);
     }

@@ -173,11 +173,11 @@ static void add_outcome(text_buffer *out, const run_comparison *comparison)
         text_format(out, ", %zu kernel%s less reproducible", less, plural(less));
 }
 
-/* Returns "worst: a 18x768: offset, row 3: 4.1e6 row ULP, was 5.2; 22 more inputs are worse", or NULL. */
+/* Returns "worst: a 18x768: offset, row 3: 4.1e6 row ULP, was 5.2; 22 other inputs got worse", or NULL. */
 static const char *worst_words(arena *memory, const run_comparison *comparison)
 {
     const char *more = comparison->worse == 1 ? ""
-                                              : arena_format(memory, "; %zu more inputs are worse",
+                                              : arena_format(memory, "; %zu other inputs got worse",
                                                              comparison->worse - 1);
     return comparison->worst ? printable(memory, "worst: %s%s", comparison->worst, more) : NULL;
 }
@@ -317,7 +317,9 @@ void comparison_put(run_comparison *comparison, const comparison_pair *pair, boo
     const compared_side *base = &pair->sides[BASE], *new = &pair->sides[NEW];
     const exit_code code = pair_exit_code(pair, &comparison->settings);
     const char *speed = speed_names[pair->speed],
-               *accuracy = accuracy_words(pair->accuracy, pair->tally.worse);
+               *accuracy = pair_failed(pair) >= FAILED_NEW
+                               ? "failed"
+                               : accuracy_words(pair->accuracy, pair->tally.worse);
     arena memory = {0};
     char reproducible[32];
     const char *ratio = ratio_words(&memory, &pair->ratio);

@@ -258,8 +258,8 @@ static void add_legend(const short_table *table, const relation *shown, text_buf
                      "%s: hidden %zu, data in %s; %% of a copy's speed ± 95 %% interval (!: over "
                      "5 %% of the speed)%s%s.\n",
                      name, answer->columns[answer->key].key.hidden,
-                     answer->columns[answer->key].regime, speedup ? "; x: times as fast" : "",
-                     more);
+                     answer->columns[answer->key].regime,
+                     speedup ? "; x: how many times as fast" : "", more);
     if (states)
         text_add(lines, "cold: data in no cache; in-place: y is written over x; 2t: 2 threads.\n");
     if (shapes)
@@ -282,7 +282,7 @@ static void add_legend(const short_table *table, const relation *shown, text_buf
             "without eps; type-limited: some correct kernels of these types lose digits there.\n");
     if (relation_shows(shown, place_of(table, DIGITS)))
         text_add(lines,
-                 "digits: passed cases whose rows all have a correct digit / supported cases.\n");
+                 "digits: passing cases with a correct digit in every row / supported cases.\n");
     if (relation_shows(shown, place_of(table, REPRODUCIBLE)))
         text_add(lines, "reproducible, bit for bit: in any batch (row), on every ISA too (isa), in "
                         "the same call only (run).\n");
@@ -400,11 +400,11 @@ static void add_noise(const short_table *table, text_buffer *out)
             widest = fmax(widest, answer_spread(cell));
         }
     if (wide > 0)
-        text_format(
-            out,
-            "! Noisy: %zu of %zu speeds are uncertain by more than %.0f %%; try --processes "
-            "15, or see lnbench doctor.\n",
-            wide, speeds, 100 * SPEED_NOISY);
+        text_format(out,
+                    "! Noisy: %zu of %zu speeds (--all) are uncertain by over %.0f %%; try "
+                    "--processes 15 or "
+                    "lnbench doctor.\n",
+                    wide, speeds, 100 * SPEED_NOISY);
     else if (speeds > 0 && table->answer->maybe_fastest_count[OF_ALL] <= 1)
         text_format(out, "Little noise: the speeds above are within ±%.1f %%.\n", 100 * widest);
 }

@@ -223,13 +223,10 @@ const char *standing_objection(const kernel_standing *own, const case_verdict *w
     else if (wrong == 0)
         snprintf(words, OBJECTION_WORDS, "has %s", largest);
     else
-        snprintf(words, OBJECTION_WORDS, "has %s, and %s in %zu of %zu case%s, %s", largest,
+        snprintf(words, OBJECTION_WORDS, "has %s, and %s in %zu %scase%s (of %zu cases)", largest,
                  all->wrong  ? "fails"
                  : is_figure ? "larger ones or NaN"
                              : "loses digits",
-                 wrong, all->judged, plural(all->judged),
-                 !extreme_alone ? "not only edge cases"
-                 : wrong == 1   ? "an edge case"
-                                : "all of them edge cases");
+                 wrong, extreme_alone ? "edge " : "", plural(wrong), all->judged);
     return words;
 }

@@ -13,7 +13,7 @@ accepted "and another" 0 run --plan quick --only accuracy --kernels $kernels --s
 
 # Errors hold to the bit; an error with a changed last digit, or of a missing kernel, does not.
 accepted "verify" 0 report --verify --db r.db --run 1
-check "verify: all four hold" is "$(cat out)" "4 of 4 errors hold"
+check "verify: all four hold" is "$(cat out)" "4 of 4 cases are reproduced"
 run_it report --verify --db r.db --json
 check "verify: the latest run by default" is "$(value run out)" 2
 sql r.db "UPDATE runs SET plan = 'choose' WHERE id = 2"
@@ -24,21 +24,21 @@ cp r.db wrong.db
 sql wrong.db "UPDATE accuracies SET row_ulp_mean = row_ulp_mean * (1 + 1e-15) WHERE case_id = 1"
 run_it report --verify --db wrong.db --run 1
 check "verify: a changed error: which" has out '^case 1: normal .* NO .* row_ulp_mean: then 0\.[0-9]+, now 0\.[0-9]+$'
-check "verify: a changed error: the last line" is "$code, $(tail -n 1 out)" "5, 3 of 4 errors hold"
+check "verify: a changed error: the last line" is "$code, $(tail -n 1 out)" "5, 3 of 4 cases are reproduced"
 cp r.db gone.db
 sql gone.db "UPDATE cells SET kernel = 'gone_' || kernel WHERE kernel LIKE 'naive%'"
 accepted "verify: a kernel that is gone" 0 report --verify --db gone.db --run 1
-check "verify: why it is gone" has out "^not recomputed: 2 errors: kernel gone_naive_f32_scalar is not here: if it came from a plugin"
-check "verify: a kernel that is gone: the last line" is "$(tail -n 1 out)" "2 of 4 errors hold; the others could not be recomputed here"
+check "verify: why it is gone" has out "^not recomputed: 2 cases: kernel gone_naive_f32_scalar is not here: if it came from a plugin"
+check "verify: a kernel that is gone: the last line" is "$(tail -n 1 out)" "2 of 4 cases are reproduced; the others could not be recomputed here"
 
 # A plugin's errors need the plugin; those of adversarial rows need all rows.
 accepted "a plugin's run" 0 run --plan quick --only accuracy --plugin "$libraries/example_plugin.so" \
     --kernels example --shapes 4x64 --conventions torch --inputs normal --db p.db --no-charts
 run_it report --verify --db p.db
 check "verify without the plugin: exit code 4" is "$code" 4
-check "verify without the plugin: said" has out "^not recomputed: 11 errors: kernel example is not here"
+check "verify without the plugin: said" has out "^not recomputed: 11 cases: kernel example is not here"
 run_it report --verify --db p.db --plugin "$libraries/example_plugin.so"
-check "verify with the plugin: holds" is "$(cat out)" "11 of 11 errors hold"
+check "verify with the plugin: holds" is "$(cat out)" "11 of 11 cases are reproduced"
 mkdir worst
 for seed in 1 2 3; do
     accepted "hunt $seed" 0 hunt --kernel naive_f32_scalar --hidden 64 --time 0.05 \
@@ -48,7 +48,7 @@ export LNBENCH_WORST=$PWD/worst
 accepted "a run of adversarial rows" 0 run --only accuracy --kernels two_pass_f32_scalar \
     --conventions torch --shapes 2x64 --inputs worst --db h.db --no-charts
 accepted "verify adversarial rows" 0 report --verify --db h.db
-check "verify adversarial rows: hold" is "$(tail -n 1 out)" "1 of 1 errors hold"
+check "verify adversarial rows: hold" is "$(tail -n 1 out)" "1 of 1 cases are reproduced"
 unset LNBENCH_WORST
 refused "verify of nothing" 2 '--sample 0' report --verify --sample 0 --db r.db
 
@@ -187,7 +187,7 @@ accepted "packed" 0 export --format db --db r.db --out run.db.xz
 (cd page && eval "$(grep -o 'lnbench report --verify index.html' index.html | sed 's,^lnbench,"$lnbench",')") >out 2>err
 code=$?
 check "a page, by its command" is $code 0
-check "a page: all it says" is "$(cat out)" "4 of 4 errors hold"
+check "a page: all it says" is "$(cat out)" "4 of 4 cases are reproduced"
 rm r.db # as for a user who has only the file
 accepted "a file" 0 report --verify run.db
 accepted "a packed file" 0 report --verify run.db.xz
@@ -204,7 +204,7 @@ accepted "a timed run" 0 run --plan quick --kernels two_pass_f32_scalar --shapes
 "$binaries/run_sql" t.db "UPDATE facts SET value = 'Another' WHERE name = 'cpu_model'" >/dev/null
 accepted "its page" 0 report --db t.db --out other --allow-missing
 accepted "another CPU" 0 report --verify other/index.html
-check "another CPU: the last line" has out '^([0-9]+) of \1 errors hold$'
+check "another CPU: the last line" has out '^([0-9]+) of \1 cases are reproduced$'
 
 # Samples differ from call to call.
 for _ in 1 2 3 4 5 6 7 8; do
@@ -240,7 +240,7 @@ END
     run_it report --verify forged.html
     check "a forged page: the file first" is "$(head -n 1 out)" "forged.html: differs from the page drawn from its run."
     check "a forged page: where" has out '^the page says .*1\.1<'
-    check "a forged page: the last line" is "$code, $(tail -n 1 out)" "5, 4 of 4 errors hold"
+    check "a forged page: the last line" is "$code, $(tail -n 1 out)" "5, 4 of 4 cases are reproduced"
 else
     echo "not checked: a forged page (gnuplot is not installed)"
 fi

@@ -1327,8 +1327,8 @@ void fingerprint_make(const fingerprint_input *input, fingerprint_found *found)
         fit |= lie_along(input, axis);
     if (!fit)
         die(EXIT_CODE_USAGE,
-            "gamma and beta of %zu elements: as many as an axis of x has, as its last axes have, "
-            "or 1, were expected",
+            "gamma and beta of %zu elements: expected 1, the size of an axis of x, or that of its "
+            "last axes",
             input->parameters);
     search *own = allocate_zeroed(1, sizeof *own);
     *found = (fingerprint_found){0};
