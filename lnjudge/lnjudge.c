@@ -70,7 +70,7 @@ lnjudge_status lnjudge_convention(const char *text, ln_convention *made, lnjudge
 {
     CATCH(failure);
     if (!text || !made)
-        die(EXIT_CODE_USAGE, "the convention's name, or the place for it, is NULL");
+        die(EXIT_CODE_USAGE, "the text, or the pointer to the convention, is NULL");
     convention_parse(text, made, &caught.error);
     return report_error(&caught.error, failure);
 }
@@ -106,7 +106,7 @@ const char *lnjudge_convention_label(const ln_convention *convention, char label
 static void check_place(const void *place, const char *what)
 {
     if (!place)
-        die(EXIT_CODE_USAGE, "the place for %s is NULL", what);
+        die(EXIT_CODE_USAGE, "the pointer to %s is NULL", what);
 }
 
 static void check_limit(double max_row_ulp)
@@ -121,10 +121,10 @@ static void check_stride(const char *name, const ln_problem *problem, size_t *st
     if (*stride == 0)
         *stride = problem->hidden;
     if (*stride < problem->hidden)
-        die(EXIT_CODE_USAGE, "%s_stride is %zu: it must be 0, or hidden (%zu) or more", name,
+        die(EXIT_CODE_USAGE, "%s_stride is %zu: it must be 0, or at least hidden (%zu)", name,
             *stride, problem->hidden);
     if (__builtin_mul_overflow(problem->rows, *stride, &elements) || elements > SIZE_MAX / 64)
-        die(EXIT_CODE_USAGE, "%zu rows of %zu are too many", problem->rows, *stride);
+        die(EXIT_CODE_USAGE, "%zu rows of stride %zu are too large", problem->rows, *stride);
 }
 
 static ln_problem check_problem(const ln_problem *given)
@@ -140,7 +140,7 @@ static ln_problem check_problem(const ln_problem *given)
     check_stride("y", given, &problem.y_stride);
     check_stride("residual", given, &problem.residual_stride);
     if (given->rows == 0 || given->hidden == 0)
-        die(EXIT_CODE_USAGE, "%zu rows of %zu: there must be at least one element", given->rows,
+        die(EXIT_CODE_USAGE, "rows is %zu and hidden is %zu: both must be at least 1", given->rows,
             given->hidden);
     return problem;
 }
@@ -159,9 +159,9 @@ static ln_problem check_call(const ln_problem *given, const ln_tensors *tensors)
         bool wanted = role->shape != SHAPE_NONE && role_is_needed(role, &problem.convention);
         bool parameter = role_is_parameter(role) || role->shape == SHAPE_NONE;
         if (parameter && !role->output && wanted != (role_get(i, tensors) != NULL))
-            die(EXIT_CODE_USAGE, "%s: this convention %s",
-                role->name ? role->name : operations[0]->roles[i].name,
-                wanted ? "needs it" : "has none, so it must be NULL");
+            die(EXIT_CODE_USAGE, "%s %s", role->name ? role->name : operations[0]->roles[i].name,
+                wanted ? "is NULL, but the convention needs it"
+                       : "must be NULL, since the convention has none");
     }
     return problem;
 }
@@ -498,7 +498,7 @@ static bool run_rows(kernel_session *session, call_tensors *of, size_t first, wo
     int status = question->kernel(question->user, &of->problem, &of->given);
     die_caught_by = kept;
     if (status == LN_ERROR_UNSUPPORTED)
-        return fault(reply, VERDICT_UNSUPPORTED, "it says so");
+        return fault(reply, VERDICT_UNSUPPORTED, "it returned LN_ERROR_UNSUPPORTED");
     if (status != 0)
         return fault(reply, VERDICT_CRASHED, "returned %d", status);
     for (size_t i = 0; i < of->what->count; i++)
@@ -538,14 +538,14 @@ static bool ask_in_process(kernel_runner *runner, const worker_message *message,
     (void)deadline_seconds;
     *reply = (worker_reply){.kind = REPLY_DONE};
     if (message->kind == MESSAGE_SUPPORTS) /* a function supports only one convention */
-        return fault(reply, VERDICT_UNSUPPORTED, "it takes one convention");
+        return fault(reply, VERDICT_UNSUPPORTED, "it supports only one convention");
     bool takes = !(question->traits & LNJUDGE_THESE_SIZES);
     for (size_t i = 0; i < question->hidden_count; i++)
         takes |= question->hidden[i] == message->problem.hidden;
     if (!takes)
-        return fault(reply, VERDICT_UNSUPPORTED, "it takes no such size");
+        return fault(reply, VERDICT_UNSUPPORTED, "it does not support this size");
     if (message->at.tensors[ROLE_RESIDUAL] >= 0 && (question->traits & LNJUDGE_NO_RESIDUAL))
-        return fault(reply, VERDICT_UNSUPPORTED, "it takes no residual");
+        return fault(reply, VERDICT_UNSUPPORTED, "it supports no residual");
     const worker_message placed = placed_message(message);
     ln_problem problem = message->problem;
     call_tensors tensors;
@@ -635,7 +635,7 @@ static void apply_limit(kernel_session *session, case_judgement *judgement)
             continue;
         judgement->verdict.kind = VERDICT_INACCURATE;
         number_print(judgement->verdict.detail, sizeof judgement->verdict.detail,
-                     "row %zu: row_ulp %.4g is above the limit %g", row, judged->row_ulp, limit);
+                     "row %zu: row_ulp %.4g exceeds max_row_ulp %g", row, judged->row_ulp, limit);
     }
 }
 
@@ -718,7 +718,7 @@ static void check_question(const lnjudge_question *given, kernel_session *sessio
         die(EXIT_CODE_USAGE, "hidden_count is %zu: it must be 1 to %d", given->hidden_count,
             MOST_SIZES);
     if (given->traits & ~(unsigned)ALL_TRAITS)
-        die(EXIT_CODE_USAGE, "traits %#x: use those of lnjudge_trait", given->traits);
+        die(EXIT_CODE_USAGE, "traits is %#x: use bits of lnjudge_trait", given->traits);
     check_limit(given->max_row_ulp);
     *question = *given;
     question->hidden_count = given->hidden ? given->hidden_count : 1;
@@ -796,7 +796,7 @@ static void refuse_unsupported(lnjudge_report *report, size_t hidden)
         snprintf(here->verdict, sizeof here->verdict, "%s", declined);
         here->reason[0] = '\0';
         snprintf(here->detail, sizeof here->detail,
-                 "the kernel does not support hidden %zu, which the question has", hidden);
+                 "the kernel does not support hidden %zu, a size of the question", hidden);
     }
 }
 
@@ -935,17 +935,18 @@ static void check_box(const lnjudge_box *box)
 {
     size_t elements = 1;
     if (!box || !box->x || !box->y || box->dimensions == 0 || box->dimensions > LNJUDGE_AXES)
-        die(EXIT_CODE_USAGE, "x and y must have 1 to %d axes", LNJUDGE_AXES);
+        die(EXIT_CODE_USAGE, "x and y must not be NULL, and must have 1 to %d axes", LNJUDGE_AXES);
     for (size_t a = 0; a < box->dimensions; a++)
         if (box->shape[a] == 0 || __builtin_mul_overflow(elements, box->shape[a], &elements) ||
             elements > SIZE_MAX / 64)
-            die(EXIT_CODE_USAGE, "axis %zu has %zu elements: none, or too many", a, box->shape[a]);
+            die(EXIT_CODE_USAGE, "axis %zu is %zu: x is empty or too large", a, box->shape[a]);
     if (!box->parameters != (!box->gamma && !box->beta))
-        die(EXIT_CODE_USAGE, "gamma or beta has an invalid number of elements, %zu",
+        die(EXIT_CODE_USAGE, "parameters is %zu: it must be the size of gamma and beta, or 0",
             box->parameters);
     if (box->digits < LNJUDGE_EXACT || box->digits > FINGERPRINT_MOST_DIGITS ||
         box->x_digits < LNJUDGE_EXACT || box->x_digits > FINGERPRINT_MOST_DIGITS)
-        die(EXIT_CODE_USAGE, "digits must be 0 to %d, or LNJUDGE_EXACT", FINGERPRINT_MOST_DIGITS);
+        die(EXIT_CODE_USAGE, "digits and x_digits must be 0 to %d, or LNJUDGE_EXACT",
+            FINGERPRINT_MOST_DIGITS);
 }
 
 lnjudge_status lnjudge_fingerprint_make(const lnjudge_box *box, lnjudge_fingerprint *made,

@@ -120,7 +120,7 @@ TEST(finds_planted_faults)
         {FAULT_GAP, "combinations", "overrun", "wrote between the rows of y", 0},
         {FAULT_BATCH, "combinations", "wrong-class", "nothing was written", 0},
         {FAULT_FAILS, "rows", "crashed", "returned 7", 0},
-        {FAULT_SLIGHT, "rows", "inaccurate", "above the limit 4.5", 4.5},
+        {FAULT_SLIGHT, "rows", "inaccurate", "exceeds max_row_ulp 4.5", 4.5},
     };
     lnjudge_case found;
     assert_true(passes(FAULT_NONE, 4, &found));
@@ -204,7 +204,7 @@ TEST(refuses_what_cannot_be_meant)
     assert_string_equal(error.message, "");
     problem.hidden = 0;
     assert_int_equal(lnjudge_reference(&problem, &tensors, NULL, &error), LNJUDGE_ERROR_ARGUMENT);
-    assert_string_equal(error.message, "1 rows of 0: there must be at least one element");
+    assert_string_equal(error.message, "rows is 1 and hidden is 0: both must be at least 1");
     problem.hidden = 4;
     problem.x_stride = 3;
     assert_int_equal(lnjudge_reference(&problem, &tensors, NULL, NULL), LNJUDGE_ERROR_ARGUMENT);

@@ -41,7 +41,7 @@ def take(value, name="x", type_=None):
     """Returns (array of the stored dtype, type) of a NumPy array, a torch tensor, or an object with
     DLPack or the buffer protocol. With type_ "bf16", uint16 holds the bits. Nothing is rounded."""
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
-        raise ArgumentError(f"{name} is a masked array: fill it, since a row has no gaps")
+        raise ArgumentError(f"{name} is a masked array: replace the masked elements by numbers")
     own = None
     if is_torch(value) and hasattr(value, "detach"):
         value = value.detach().cpu()
@@ -71,7 +71,7 @@ def rows_of(x, type_=None):
     """Like take(), but returns contiguous rows: (array, type, shape). The last axis is hidden."""
     array, own = take(x, "x", type_)
     if type_ and own != type_:
-        raise ArgumentError(f"x has dtype {own}, not {type_}")
+        raise ArgumentError(f"x has dtype {own}, but dtype={type_!r} was given")
     if array.ndim == 0 or array.size == 0:
         raise ArgumentError(f"x has shape {array.shape}: it needs at least one row of at least one element")
     shape = array.shape
@@ -92,9 +92,9 @@ def parameter(value, name, count, type_=None):
     """Returns (array, type) of gamma or beta."""
     array, own = take(value, name, type_)
     if array.size != count or array.shape[-1:] not in ((), (count,)):
-        raise ArgumentError(f"{name} has shape {array.shape}, not ({count},)")
+        raise ArgumentError(f"{name} has shape {array.shape}: it must have shape ({count},)")
     if type_ and own != type_:
-        raise ArgumentError(f"{name} has dtype {own}, not {type_}")
+        raise ArgumentError(f"{name} has dtype {own}, but gamma has {type_}")
     return np.ascontiguousarray(array).reshape(-1), own
 
 
@@ -107,7 +107,7 @@ def give(array, type_, framework="numpy"):
         try:
             import torch
         except ImportError as failed:
-            raise ArgumentError(f"framework torch: it cannot be imported ({failed})") from None
+            raise ArgumentError(f"framework=\"torch\": torch cannot be imported ({failed})") from None
         if type_ == "bf16":
             return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
         return torch.from_numpy(array)

@@ -44,14 +44,13 @@ def fit_affine(convention, gamma, beta):
     if lib.operation_of(convention) == "rmsnorm":
         if form == "none" or beta is not None:
             raise lib.ArgumentError("RMSNorm has no beta" if form != "none" else
-                                    "weight=none takes no gamma")
+                                    "the convention has weight=none: give no gamma and no beta")
         return convention
     if gamma is not None and beta is None and form == "vector":
         return lib.with_form(convention, "gamma")
     if gamma is None or (beta is None and form != "gamma") or form == "none":
-        raise lib.ArgumentError(f"affine form {form} needs gamma{' and beta' * (form != 'gamma')}"
-                                if form != "none" else
-                                "affine=none takes no gamma and no beta")
+        raise lib.ArgumentError(f"the convention has affine={form}: " + (
+            "give no gamma and no beta" if form == "none" else f"give gamma{' and beta' * (form != 'gamma')}"))
     return lib.with_form(convention, "vector" if form == "gamma" else form)
 
 
@@ -235,8 +234,8 @@ def _fingerprint(x, y, residual, gamma, beta, digits=None, x_digits=None):
     residual, gamma, beta = (one and one[0] for one in (residual, gamma, beta))
     sizes = {one.size for one in (gamma, beta) if one is not None}
     if len(sizes) > 1:
-        raise lib.ArgumentError(f"gamma has {gamma.size} elements and beta has {beta.size}: they "
-                                "need as many each")
+        raise lib.ArgumentError(f"gamma has {gamma.size} elements and beta has {beta.size}: both must "
+                                "have the same number")
     if x_digits is None and digits and _has_decimals(x, digits, x_type) \
             and not _has_decimals(x, digits - 1, x_type):
         x_digits = digits

@@ -93,7 +93,7 @@ def in_child(work, deadline, options):
         return _failed(options, "crashed", signal.Signals(number).name if named else
                        f"signal {number}", *call)
     if result is None:
-        return _failed(options, "crashed", f"it ended the process with exit code "
+        return _failed(options, "crashed", f"it ended its process with exit code "
                        f"{os.WEXITSTATUS(status)}", *call)
     if isinstance(result, BaseException):
         raise result

@@ -75,7 +75,7 @@ class Callable:
         except BaseException as raised:  # any exception is a failure of the function
             why = lib.said(raised)
             if self.framework == "numpy" and _WANTS_TORCH.search(why):
-                why = f'{why[:130]}; if it takes torch tensors, use framework="torch"'
+                why = f'{why[:130]}; if fn takes torch tensors, use framework="torch"'
             return self._fault("raised", why)
 
     def _call(self, problem, tensors):
@@ -152,19 +152,19 @@ class Callable:
             raise Wrong("wrong-type", str(wrong)) from None
         changed, held = self.inputs.changed(), self.inputs.holds(y)
         if changed or self.inputs.written:
-            raise Wrong("input-modified", f"wrote to {self.inputs.written} during the call, and put back "
-                        "what was there" if not changed else f"wrote to its input {changed}" +
+            raise Wrong("input-modified", f"wrote to {self.inputs.written} during the call, and then "
+                        "restored it" if not changed else f"wrote to its input {changed}" +
                         " and returned it" * (held == changed))
         if y.shape != shape:
             other = "another number of rows or columns" if y.ndim == len(shape) \
-                else f"{y.ndim} dimensions"
+                else f"an array of {y.ndim} dimensions"
             raise Wrong("wrong-shape", f"it returned {other}: the result must have the input's "
                         "shape")
         if held:
             raise Wrong("returns-input", f"returned a view of its input {held}")
         if any(np.may_share_memory(y, earlier) for earlier in self.earlier):
-            raise Wrong("static-output", "returned the memory of an earlier result, which it overwrote: a "
-                        "static output buffer")
+            raise Wrong("static-output", "returned the memory of an earlier result again, and so overwrote that "
+                        "result: a static output buffer")
         self.earlier.append(y)
         if type_ == self.type:
             return y
@@ -216,8 +216,8 @@ class _Module:
                                   for role in lib.PARAMETERS)
         if len(named) != (self.weight is not None) + (self.bias is not None) or \
                 (self.weight is None and self.bias is not None):
-            raise lib.ArgumentError(f"the module has the parameters {', '.join(named)}: wrap it in a "
-                                    "function of x, gamma and beta")
+            raise lib.ArgumentError(f"the module has the parameters {', '.join(named)}, not only a weight "
+                                    "and a bias: wrap it in a function of x, gamma and beta")
         self.scalar = self.weight is not None and self.weight.numel() == 1
         shape = getattr(module, "normalized_shape", None)
         if shape is None and self.weight is not None and not self.scalar:
@@ -288,27 +288,27 @@ class _Bound:
         rest = free if inspect.Parameter.VAR_POSITIONAL in kinds else []  # the tensors for *arguments
         taken = {*roles.values(), *rest}
         if "x" not in taken:
-            refuse("no parameter can be x")
+            refuse("it has no parameter for x")
         self.facts = []
         if not taken.intersection(lib.PARAMETERS):
             if inspect.Parameter.VAR_KEYWORD in kinds:
                 refuse("it is unknown which arguments are gamma and beta")
             wanted = lib.with_form(wanted, "none")
             kept = [p.name for p in own if not roles[p.name]]
-            self.facts += [f"gets no gamma and no beta: {', '.join(kept)} as by default"] * bool(kept)
+            self.facts += [f"gets no gamma and no beta: {', '.join(kept)} keep their defaults"] * bool(kept)
         elif "beta" not in taken and lib.form_of(wanted) == "vector":
             wanted = lib.with_form(wanted, "gamma")
         needed = lib.parameters_of(wanted)
         self.fn, self.wanted, self.by_name, self.by_position = fn, wanted, {}, []
         for role in needed:
             if role not in taken:
-                refuse(f"no parameter can be {role}, which the convention has")
+                refuse(f"it has no parameter for {role}, which the convention has")
         for p in own:
             role, required = roles[p.name], p.default is p.empty
             if required and role in ("shape", "eps"):
                 self.facts.append(f"{p.name} gets {wanted.eps if role == 'eps' else '(hidden,)'}")
             elif required and role not in ("x", *needed):
-                refuse(f"the convention has no {role}" if role in lib.PARAMETERS else f"it is unknown what {p.name} is")
+                refuse(f"the convention has no {role}" if role in lib.PARAMETERS else f"the meaning of {p.name} is unknown")
             elif role not in ("x", *needed):
                 role = None
             if p.kind is not p.KEYWORD_ONLY:
@@ -329,7 +329,7 @@ class Subject:
 
     def __init__(self, fn, convention, framework, operation=None, type_="f32"):
         if not callable(fn):
-            raise lib.ArgumentError(f"fn is no callable but {type(fn).__name__}")
+            raise lib.ArgumentError(f"fn is of type {type(fn).__name__}: it must be callable")
         self.is_module = _attempt(lambda: any(  # of torch
             base.__module__.startswith("torch.nn") for base in type(fn).__mro__), False)
         name = None
@@ -452,7 +452,7 @@ def _judge(fn, *, entry=0, **options):
     if layout and layout != layouts.PLAIN:
         plain = _report(fn, entry=case.entry, layout=layouts.PLAIN, **options)
         detail = re.sub(r", x(?:'s)? [^,:]*", "", case.detail)  # without the layout of the plan
-        case.detail = f"x is {layout}{' (contiguous: pass)' * plain.passed}, {detail}"
+        case.detail = f"x is {layout}{' (it passes if x is contiguous)' * plain.passed}, {detail}"
     return report
 
 

@@ -42,7 +42,7 @@ def number(value, name):
     try:
         made = float(value)
     except (TypeError, ValueError):
-        raise ArgumentError(f"{name} is {value!r}, which is no number") from None
+        raise ArgumentError(f"{name} is {value!r}: it must be a number") from None
     if not math.isfinite(made) or made < 0:
         raise ArgumentError(f"{name} is {made:g}: it must be finite and at least 0")
     return made
@@ -149,7 +149,7 @@ def _open():
         return c.CDLL(path)
     except OSError as failed:
         raise ImportError(f"liblnjudge cannot be loaded ({failed}): install it with "
-                          "`pip install ./python`, or set LNBENCH_LNJUDGE to the file") from None
+                          "`pip install ./python`, or set LNBENCH_LNJUDGE to its path") from None
 
 
 library = _open()
@@ -188,7 +188,7 @@ def convention_of(given):
     if isinstance(given, Convention):
         return given
     if not isinstance(given, str):
-        raise ArgumentError(f"convention is {given!r}: it must be a name or a list")
+        raise ArgumentError(f"convention is {given!r}: it must be a text, such as 'bert' or 'ddof=1,eps=1e-6@std'")
     made = Convention()
     text = given.encode("ascii", "replace").replace(b"\0", b"?")
     call("lnjudge_convention", text, c.byref(made))
@@ -224,7 +224,7 @@ def of_operation(given, operation):
         raise ArgumentError(f"invalid operation {operation!r}: choose {' or '.join(OPERATIONS)}")
     made = convention_of(given or USUAL[operation or "layernorm"])
     if operation_of(made) != (operation or operation_of(made)):
-        raise ArgumentError(f"convention {given!r} is of {operation_of(made)}, not of {operation}")
+        raise ArgumentError(f"convention {given!r} is one of {operation_of(made)}, but operation is {operation}")
     return made
 
 

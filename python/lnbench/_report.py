@@ -96,7 +96,7 @@ class Report:
         if self.passed:
             limited = sum(one.verdict == "type-limited" for one in self.cases)
             wrong = sum(one.metrics.get("mismatches", 0) > 0 for one in self.cases)
-            return "pass" + f", type-limited in {limited} of {len(self.cases)} checks (NaN in {wrong})" * bool(limited)
+            return "pass" + f", type-limited in {limited} of {len(self.cases)} checks (in {wrong} of them: NaN or infinity)" * bool(limited)
         return self.worst_case.says() if self.worst_case else "not judged"
 
     def to_dict(self) -> dict:
@@ -113,20 +113,20 @@ class Report:
     def explain(self) -> str:
         """The verdict, the failure and the call that repeats it, in at most seven lines. print() shows the same."""
         case, row_case = self.worst_case, self._case_of_worst()
-        wrong = f" is not {case.convention}" if case and not self.passed else ""
+        wrong = f" does not follow convention {case.convention}" if case and not self.passed else ""
         lines = [f"{self.subject}{wrong}: {self.says()}"]
         if case:
             failed = sum(not one.passed for one in self.cases)
             lines.append(f"check     {case.name} at {case.rows} x {case.hidden} ({failed} of {len(self.cases)} checks fail)"
                          if not self.passed else f"checks    {len(self.cases)} pass"
-                         + "; type-limited: some correct functions of this type lose digits there" * ("limited" in self.says()))
+                         + "; type-limited: correct functions of this type lose digits there, too" * ("limited" in self.says()))
         if self.function:
             lines.append(f"function  {self.function.says()}")
         if row_case and row_case.worst:
             figures = row_case.metrics
-            lines.append(f"worst     {'of the others: ' * ('limited' in self.says())}{row_case.name}, row {row_case.worst.number} of {row_case.rows} x {row_case.hidden}, "
-                         f"column {int(figures['worst_column'])}: {figures['worst_computed']!r}, exactly "
-                         f"{figures['worst_exact']!r} (row ULP {figures['row_ulp_max']:.3g})")
+            lines.append(f"worst     {'of those that are not type-limited: ' * ('limited' in self.says())}{row_case.name}, row {row_case.worst.number} of {row_case.rows} x {row_case.hidden}, "
+                         f"column {int(figures['worst_column'])}: {figures['worst_computed']!r} where "
+                         f"{figures['worst_exact']!r} is exact (row ULP {figures['row_ulp_max']:.3g})")
         if self.facts:
             lines.append(f"facts     {'; '.join(self.facts)}")
         if self.untested and self.passed:
@@ -179,7 +179,7 @@ class FingerprintReport:
             return f"none of {self.tried} candidates explains y"
         if self.function:
             return (f"named: {self.function}"
-                    + " (where values were rounded is open)" * (len(self.candidates) > 1))
+                    + " (it is unknown where values were rounded)" * (len(self.candidates) > 1))
         more = len(self.candidates) - 4
         return (f"{self.answer}: {'; or '.join(one.function for one in self.candidates[:4])}"
                 + f"; or {more} more" * (more > 0))

@@ -300,15 +300,15 @@ class Verdicts(unittest.TestCase):
                 (lambda x, axis=-1, g=1, b=0: layernorm(x, g, b), ""), (lambda x, w: layernorm(x, w), ""),
                 (lambda *all_: layernorm(*all_), ""), (lambda x, *more: layernorm(x, *more), ""),
                 (lambda a, c, d: layernorm(a, c, d), ""), (lambda x, eps=EPS: layernorm(x, eps=eps), ""),
-                (lambda x, p=1, q=0: layernorm(x, p, q), "gets no gamma and no beta: p, q as by default"),
+                (lambda x, p=1, q=0: layernorm(x, p, q), "gets no gamma and no beta: p, q keep their defaults"),
                 (lambda x, weight, residual=None: layernorm(x, weight), ""),
                 (lambda x, g, b: (layernorm(x, g, b), 0), "returns a tuple of 2: its first element was judged"))):
             report = lnbench.judge(fn, hidden=257, only=True, entry=60)
             self.assertTrue(report.passed, f"{number}: {report}")
             self.assertRegex("; ".join(report.facts), f"^{fact}$", number)
-        for fn, words in ((lambda x, **more: x, "unknown which arguments are gamma and beta"), (lambda x, b: x, "can be gamma"),
-                          (lambda weight, bias: bias, "can be x"), (lambda *, eps: 0, "can be x"),
-                          (lambda x, weight, bias, residual: x, "unknown what residual is"), (lambda x, p, q, r: x, "unknown what r is")):
+        for fn, words in ((lambda x, **more: x, "unknown which arguments are gamma and beta"), (lambda x, b: x, "no parameter for gamma"),
+                          (lambda weight, bias: bias, "no parameter for x"), (lambda *, eps: 0, "no parameter for x"),
+                          (lambda x, weight, bias, residual: x, "the meaning of residual is unknown"), (lambda x, p, q, r: x, "the meaning of r is unknown")):
             with self.assertRaisesRegex(lnbench.ArgumentError, words + ".* wrap it, for example lambda x, gamma, beta"):
                 lnbench.judge(fn)
         # 1e-5 rounded to f32 is another eps, which is detected in f64.
@@ -376,20 +376,20 @@ class Arguments(unittest.TestCase):
         self.refused("dtype int64: use float32", lnbench.reference, x.astype(int))
         self.refused(r"shape \(0, 4\): it needs at least one row", lnbench.reference, x[:0])
         self.refused(r"shape \(\): it needs at least one row", lnbench.reference, x[0, 0])
-        self.refused(r"gamma has shape \(3,\), not \(4,\)", lnbench.reference, x, gamma[:3], beta)
-        self.refused("beta has dtype f64, not f32", lnbench.reference, x, gamma, beta.astype("f8"))
+        self.refused(r"gamma has shape \(3,\): it must have shape \(4,\)", lnbench.reference, x, gamma[:3], beta)
+        self.refused("beta has dtype f64, but gamma has f32", lnbench.reference, x, gamma, beta.astype("f8"))
         self.refused(r"y has shape \(2, 4\), but x has \(3, 4\)", lnbench.judge_output, x, x[:2])
         self.refused("y has dtype f64, but x has f32", lnbench.judge_output, x, x.astype("f8"))
         self.refused("unknown convention 'trch'", lnbench.reference, x, convention="trch")
-        self.refused("affine=none takes no gamma", lnbench.reference, x, gamma, beta,
+        self.refused("affine=none: give no gamma", lnbench.reference, x, gamma, beta,
                      convention="tinyllm")
-        self.refused("fn is no callable but int", lnbench.judge, 3)
+        self.refused("fn is of type int: it must be callable", lnbench.judge, 3)
         self.refused("hidden is 0: it must be a whole number", lnbench.judge, layernorm_2d, hidden=0)
         self.refused("dtype i4", lnbench.judge, layernorm_2d, dtype="i4")
         self.refused("takes no argument", lnbench.judge, lambda: 0)
         self.refused("x is a masked array", lnbench.reference, np.ma.masked_greater(x, 0))
         self.refused(r"gamma has shape \(2, 2\)", lnbench.reference, x, gamma.reshape(2, 2), beta)
-        self.refused("x has dtype f32, not f64", lnbench.reference, x, dtype="f64")
+        self.refused("x has dtype f32, but dtype='f64' was given", lnbench.reference, x, dtype="f64")
         self.refused("dtype None", lnbench.judge, layernorm_2d, dtype=None)
         for name, wrong in (("hidden", 3.5), ("hidden", 1 << 70), ("hidden", True), ("seed", -1),
                             ("max_row_ulp", "a"), ("max_row_ulp", np.nan), ("deadline", -1)):
@@ -440,7 +440,7 @@ class Arguments(unittest.TestCase):
                              ({"eps": 0}, "leaves eps out"), ({"fewer": 1}, "N - 1")):
             with self.assertRaisesRegex(AssertionError, words):
                 lnbench.assert_rmsnorm(lambda x, w: rms(x, w, **wrong), hidden=96)
-        self.refused("is of layernorm, not of rmsnorm", lnbench.judge, rms, operation="rmsnorm", convention="torch")
+        self.refused("is one of layernorm, but operation is rmsnorm", lnbench.judge, rms, operation="rmsnorm", convention="torch")
         self.refused("choose layernorm or rmsnorm", lnbench.judge, rms, operation="rms")
         self.refused("RMSNorm has no beta", lnbench.reference, *tensors(), convention="llama")
 

@@ -88,13 +88,13 @@ WRONG = {
     "hidden 4097 to 8191, even": (_where(
         lambda x: 4097 <= x.shape[-1] <= 8191 and x.shape[-1] % 2 == 0, _off), ""),
     "the last axis as dense": (_where(lambda x: abs(x.strides[-1]) > x.itemsize, _dense),
-                               r"x is (transposed|a slice \[..., ::2\]) \(contiguous: pass\)"),
+                               r"x is (transposed|a slice \[..., ::2\]) \(it passes if x is contiguous\)"),
     "negative strides as dense": (_where(lambda x: min(x.strides) < 0, _dense),
-                                  r"x is a slice \[(..., )?::-1\] \(contiguous: pass\)"),
+                                  r"x is a slice \[(..., )?::-1\] \(it passes if x is contiguous\)"),
     "rows as dense": (_dense, ""),
     "gamma as dense": (_dense_gamma, "x is a slice"),
     "3-D over the last two axes": (_where(lambda x: x.ndim > 2, lambda x, g, b: layernorm(
-        x.reshape(len(x), -1), 1, 0).reshape(x.shape) * g + b), r"x is 3-D \(contiguous: pass\)"),
+        x.reshape(len(x), -1), 1, 0).reshape(x.shape) * g + b), r"x is 3-D \(it passes if x is contiguous\)"),
     "beta where rows are expanded": (_where(lambda x: x.strides[0] == 0, lambda x, g, b: x * 0 + b),
                                      "x is expanded"),
     "in place": (_in_place, "wrote to its input x and returned it"),

@@ -275,8 +275,8 @@ TEST(another_divisor_is_named)
         explained_row wrong = {&made->row, made->x, y, limits.row_ulp, NULL, 0};
         assert_true(norm_say_mistake(&made->convention, norm_mistakes(&wrong).fit, why));
         assert_string_equal(
-            why, other.ddof ? "divides the variance by N - 1 (ddof=1), where N is asked for"
-                            : "divides the variance by N (ddof=0), where N - 1 is asked for");
+            why, other.ddof ? "divides the variance by N - 1 (ddof=1), where the convention has N"
+                            : "divides the variance by N (ddof=0), where the convention has N - 1");
     }
 }
 
@@ -304,7 +304,7 @@ TEST(an_eps_is_named_where_rows_agree_on_it)
     other_variance(&block, false, y);
     judge_output(judge, &block, y, &judged);
     assert_true(norm_say_mistake(&block.convention, judged.mistakes.fit, why));
-    assert_string_equal(why, "has an eps of 0.001, where 0.0001 is asked for");
+    assert_string_equal(why, "has an eps of 0.001, where the convention has 0.0001");
     other_variance(&block, true, y);
     judge_output(judge, &block, y, &judged);
     assert_false(norm_say_mistake(&block.convention, judged.mistakes.fit, why));

@@ -72,7 +72,7 @@ static const struct {
     {"no_weight", "torch-rms", "does not multiply by the weight", false},
     {"first_weight", "gemma3n", "takes the first weight", false},
     {"other_offset", "llama", "multiplies by 1 + weight", false},
-    {"other_offset", "gemma", "where 1 more is asked for", false},
+    {"other_offset", "gemma", "where the convention adds 1 to it", false},
     {"no_square_root", "te", "without its root", false},
     {"no_residual", "llama", "does not add the residual", true},
     /* Mistakes that are visible only in 16-bit rows. */

@@ -1393,7 +1393,7 @@ const char *fingerprint_say(const fingerprint_found *found, char *buffer, size_t
         length += (size_t)snprintf(buffer + length, size - length, "%s%s", i ? "; or " : "",
                                    found->candidates[i].words);
     if (found->count > said && length < size && named)
-        snprintf(buffer + length, size - length, " (where values were rounded is open)");
+        snprintf(buffer + length, size - length, " (it is unknown where values were rounded)");
     else if (found->count > said && length < size)
         snprintf(buffer + length, size - length, "; or %zu more", found->count - said);
     return buffer;

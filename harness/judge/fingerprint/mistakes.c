@@ -73,8 +73,8 @@ static const struct {
     {NEEDS_BETA | NEEDS_VECTORS, CENTRE_OWN, ROOT_EXACT, USE_FIRST_BETA, false,
      "takes the first beta for all columns", ""},
     {0, CENTRE_OWN, ROOT_DIVISOR, USE_ALL, false,
-     "divides the variance by N - 1 (ddof=1), where N is asked for",
-     "divides the sum of squares by N - 1, where N is asked for"},
+     "divides the variance by N - 1 (ddof=1), where the convention has N",
+     "divides the sum of squares by N - 1, where the convention has N"},
     {0, CENTRE_OWN, ROOT_OF_SUM, USE_ALL, true, "does not divide the sum of squares by N",
      "does not divide the sum of squares by N"},
     {0, CENTRE_OTHER, ROOT_OTHER, USE_ALL, false,
@@ -284,16 +284,16 @@ static bool say_eps(const ln_convention *own, uint64_t bits, char why[ROW_FAULT_
     const double least = sizes[fit ? __builtin_ctzll(fit) : 0];
     const double most = sizes[fit ? 63 - __builtin_clzll(fit) : 0];
     if (!fit)
-        number_print(why, ROW_FAULT_LENGTH, "adds eps to %s, where %s is asked for", at[place],
-                     at[own->eps_place]);
+        number_print(why, ROW_FAULT_LENGTH, "adds eps to %s, where the convention adds it to %s",
+                     at[place], at[own->eps_place]);
     else if (most == 0)
-        number_print(why, ROW_FAULT_LENGTH, "leaves eps out, where one is asked for");
+        number_print(why, ROW_FAULT_LENGTH, "leaves eps out, where the convention has one");
     else if (least == 0)
         number_print(why, ROW_FAULT_LENGTH,
-                     "leaves eps out, or has one of at most %g, where %g is asked for", most,
+                     "leaves eps out, or has one of at most %g, where the convention has %g", most,
                      own->eps);
     else if (least == most)
-        number_print(why, ROW_FAULT_LENGTH, "has an eps of %g, where %g is asked for", least,
+        number_print(why, ROW_FAULT_LENGTH, "has an eps of %g, where the convention has %g", least,
                      own->eps);
     return !fit || least == 0 || least == most;
 }
@@ -304,10 +304,10 @@ static const char *words_of(const ln_convention *own, int bit)
     const bool layernorm = own->operation == LN_OPERATION_LAYERNORM;
     const bool gamma1 = convention_form(own) == LN_AFFINE_GAMMA1;
     if (bit == MISTAKE_USE_OFFSET && gamma1)
-        return layernorm ? "multiplies by the stored vector, where 1 more is asked for"
-                         : "multiplies by the stored weight, where 1 more is asked for";
+        return layernorm ? "multiplies by the stored vector, where the convention adds 1 to it"
+                         : "multiplies by the stored weight, where the convention adds 1 to it";
     if (bit == MISTAKE_DIVISOR && layernorm && own->ddof)
-        return "divides the variance by N (ddof=0), where N - 1 is asked for";
+        return "divides the variance by N (ddof=0), where the convention has N - 1";
     if (bit < FORMULAS)
         return layernorm ? formulas[bit].layernorm : formulas[bit].rmsnorm;
     switch (bit) {
