@@ -348,7 +348,7 @@ static void print_table(const eval_shown *shown, const output_file *out)
     relation_row(rows, as_text("correct digits"),
                  as_text(usable == USABLE_YES  ? "yes"
                          : usable == USABLE_NO ? result->verdict.kind > VERDICT_TYPE_LIMITED_CLASS
-                                                     ? "not counted: the verdict is fail"
+                                                     ? "not determined: the verdict is fail"
                                                      : "not in every row"
                                                : "not known: nothing was judged"));
     relation_print(rows, out);
@@ -536,7 +536,7 @@ static void check_options(const eval_options *options)
     for (size_t i = 0; i < GRADIENTS; i++)
         any |= options->paths[FILE_GRADIENTS + i] != NULL;
     if (any != (options->paths[FILE_DY] != NULL))
-        die(EXIT_CODE_USAGE, "--dy FILE and one of --dx, --dgamma and --dbeta go together");
+        die(EXIT_CODE_USAGE, "--dy FILE goes with at least one of --dx, --dgamma and --dbeta");
     if (any && (ways || options->input || options->paths[ROLE_RESIDUAL] || options->out))
         die(EXIT_CODE_USAGE, "--dy judges gradients only: give no y, residual, kernel or --out");
     if (!options->paths[ROLE_X] == !options->input)
@@ -632,7 +632,7 @@ const cli_command command_eval = {
         "FILE is FILE.npy, FILE.npz:NAME or FILE.safetensors:NAME, of f4, f8, f2 or bf16\n"
         "(docs/inputs.md). docs/accuracy.md defines each metric (Which errors are printed?).\n"
         "An output of your own (--y), or of a plugin without a proven bound, fails if it exceeds\n"
-        "a limit of docs/conformance.md, or --max-row-ulp. Then `function` names the mistake.\n"
+        "a limit of docs/conformance.md, or --max-row-ulp. The row `function` then names it.\n"
         "Exit code 0: fine; 2: usage; 3: the output cannot be judged; 5: the output is wrong; 6:\n"
         "the kernel failed; 7: a file or the environment failed, or the kernel cannot run here.",
     OPTIONS(eval_table),

@@ -541,7 +541,7 @@ static const cli_option options[] = {
      offsetof(replay_options, id)},
     {"failures", NULL, "replay every failed case", OPTION_FLAG, offsetof(replay_options, failures)},
     PLUGIN_OPTION(replay_options, plugins),
-    {"max-row-ulp", "X", "repeat the limit that the run had, if any", OPTION_REAL,
+    {"max-row-ulp", "X", "the --max-row-ulp that the run had, if any", OPTION_REAL,
      offsetof(replay_options, max_row_ulp)},
     STORE_OPTION(replay_options, database),
     OUTPUT_OPTIONS(replay_options, printed),

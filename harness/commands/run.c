@@ -294,8 +294,8 @@ static const cli_option options[] = {
      offsetof(run_options, run.request.operation)},
     {"kernels", "GLOB,...", "only kernels whose name or label matches", OPTION_LIST,
      offsetof(run_options, run.request.kernels)},
-    {"conventions", "C,...", "only these presets or lists of fields (lnbench list conventions)",
-     OPTION_RAW, offsetof(run_options, run.request.conventions)},
+    {"conventions", "C,...", "these presets, or a list of fields; may be given again", OPTION_RAW,
+     offsetof(run_options, run.request.conventions)},
     {"dtypes", "f32,...", "f32, f64, bf16, f16 (default: f32; full plan: all)", OPTION_LIST,
      offsetof(run_options, run.request.dtypes)},
     {"shapes", "ROWSxHIDDEN,...", "these shapes instead of the plan's", OPTION_LIST,
@@ -343,7 +343,7 @@ const cli_command command_run = {
         "Speed is measured on normal rows (or --time-on), under the first convention. Errors\n"
         "are judged on 18 rows (tensor files: all) for each input, convention and hidden size of\n"
         "the plan. Plugins, peers and the library's calls also go through the conformance tests.\n"
-        "Without these tests, no plugin or library call is recommended; with --only, no kernel.\n"
+        "A plugin or library call is recommended only after these tests, and none with --only.\n"
         "Exit code 0: fine; 2: usage; 3: the speeds are too noisy to say which kernel is fastest;\n"
         "5: a kernel is inaccurate; 6: a kernel crashed, hung or broke its contract; 7: a file,\n"
         "the environment or a chart failed, or a case has no result; 130: interrupted (--resume\n"

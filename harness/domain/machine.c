@@ -452,7 +452,7 @@ static const fact_row fact_rows[] = {
     {"rounding", .read = read_arithmetic, .which = 2,
      WARN("to nearest", "rounding mode", "every proven bound assumes rounding to nearest", "")},
     {NULL, .read = read_dispatch_caches,
-     NOTE("*", "caches that ln_layernorm() assumes (LN_CACHE_BYTES=32K,1M,32M sets them)", "", "")},
+     NOTE("*", "caches that ln_layernorm() assumes (LN_CACHE_BYTES changes them)", "", "")},
     {NULL, .read = read_dispatch_caches, .which = 1,
      WARN("accepted|not set", "LN_CACHE_BYTES", "is not L1,L2,L3 in rising order: ignored",
           "export LN_CACHE_BYTES=32K,1M,32M")},

@@ -959,7 +959,7 @@ static const input_family families[] = {
     {"sparse", "zeros except one in 2, 8 or 32: most outputs show the error of the mean",
      "ReLU; Li et al. 2023 (The Lazy Neuron Phenomenon)", .element = sparse_element,
      .stream = STREAM_SHAPE, .other = STREAM_CHOICE},
-    {"signed-zeros", "+0, -0 or both; zeros with one 1, 2^-126 or subnormal: 0/0, signs",
+    {"signed-zeros", "+0, -0 or both; zeros except one (1, 2^-126 or subnormal): 0/0, signs",
      "padding; pytorch#41527, DeepSpeed#581, burn#1992", .without_eps = true, .extreme = true,
      .element = signed_zeros_element},
     {"bad-pivot", "normal, but the first element 1 to 1e8 times as large: a pivot that misleads",

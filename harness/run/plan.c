@@ -304,7 +304,7 @@ static void check_chosen(const resolved_plan *resolved, const kernel_list *kerne
         if (kernel == plan->kernel_count)
             die(EXIT_CODE_USAGE,
                 "--conventions %s is of %s, which none of the chosen kernels computes: leave it "
-                "out, or name kernels of both",
+                "out, or add kernels that compute it",
                 convention_label(&named, label), operation_name(named.operation));
     }
 }

@@ -281,7 +281,7 @@ void comparison_settle(run_comparison *comparison, comparison_pair *pair)
     const pair_failure failure = pair_failed(pair);
     const bool compared = tally->judged > 0 || pair->speed > SPEED_NOT_MEASURED || failure;
     const size_t inputs = tally->judged + tally->unsupported + tally->gained + tally->missing;
-    if (failure != FAILED_BOTH)
+    if (failure < FAILED_NEW)
         pair->accuracy = pair_accuracy(pair);
     if (failure != FAILED_NOT)
         pair->missing = NULL; /* the failure is the result, even if there is no time */
@@ -712,7 +712,7 @@ found_run run_find(const char *word, const char *database)
             die(EXIT_CODE_NOT_COMPARABLE, "%s: holds no run of 'lnbench run' yet: make one",
                 database);
         die(EXIT_CODE_NOT_COMPARABLE,
-            "%s: no run before run %lld has its cases and machine: repeat that run, or name "
+            "%s: no earlier run has the cases and machine of run %lld: repeat it, or name "
             "two runs (lnbench list runs)",
             database, (long long)newest);
     }

@@ -173,13 +173,13 @@ static void add_outcome(text_buffer *out, const run_comparison *comparison)
         text_format(out, ", %zu kernel%s less reproducible", less, plural(less));
 }
 
-/* Returns "worst: a 18x768: offset, row 3: 4.1e6 row ULP, was 5.2; 22 other inputs got worse", or NULL. */
+/* Returns "worst: a 18x768: offset, row 3: 4.1e6 row ULP, was 5.2; 23 inputs got worse", or NULL. */
 static const char *worst_words(arena *memory, const run_comparison *comparison)
 {
-    const char *more = comparison->worse == 1 ? ""
-                                              : arena_format(memory, "; %zu other inputs got worse",
-                                                             comparison->worse - 1);
-    return comparison->worst ? printable(memory, "worst: %s%s", comparison->worst, more) : NULL;
+    return comparison->worst
+               ? printable(memory, "worst: %s; %zu input%s got worse", comparison->worst,
+                           comparison->worse, plural(comparison->worse))
+               : NULL;
 }
 
 /* Adds the summary: the two runs, the outcome, the worst error, the requested pairs, and how speeds were decided. The

@@ -240,8 +240,8 @@ static void print_coverage(const run_view *view, ln_type shown, const output_fil
 static void add_legend(const short_table *table, const relation *shown, text_buffer *lines)
 {
     const run_answer *answer = table->answer;
-    const bool speedup = relation_shows(shown, place_of(table, SPEEDUP));
     const char *name = answer->columns[answer->key].name;
+    const char *peer = relation_shows(shown, place_of(table, SPEEDUP)) ? answer->peer->label : "";
     char more[64] = "";
     size_t shapes = 0;
     bool states = false;
@@ -256,10 +256,10 @@ static void add_legend(const short_table *table, const relation *shown, text_buf
     if (shapes)
         clean_format(lines, FORM_LINE,
                      "%s: hidden %zu, data in %s; %% of a copy's speed ± 95 %% interval (!: over "
-                     "5 %% of the speed)%s%s.\n",
+                     "5 %% of the speed)%s%.*s%s%s.\n",
                      name, answer->columns[answer->key].key.hidden,
-                     answer->columns[answer->key].regime,
-                     speedup ? "; x: how many times as fast" : "", more);
+                     answer->columns[answer->key].regime, *peer ? "; x " : "",
+                     (int)strcspn(peer, " "), peer, *peer ? ": times its speed" : "", more);
     if (states)
         text_add(lines, "cold: data in no cache; in-place: y is written over x; 2t: 2 threads.\n");
     if (shapes)
@@ -384,15 +384,15 @@ static void add_obstacles(const run_answer *answer, text_buffer *out)
     stored_table_free(&lines);
 }
 
-/* Adds the uncertainty of all speeds of the short table, also of columns that the terminal has no room for. Does not
+/* Adds the uncertainty of all speeds of the kernels in the short table, also in columns that are not shown. Does not
  * call the noise small if speeds are too noisy to say which kernel is fastest. */
 static void add_noise(const short_table *table, text_buffer *out)
 {
     size_t speeds = 0, wide = 0;
     double widest = 0; /* half an interval / the speed */
     for (size_t i = 0; i < table->row_count; i++)
-        for (size_t j = 0; j < table->shape_count; j++) {
-            const speed_figures *cell = &table->rows[i]->cells[table->shapes[j]];
+        for (size_t j = 0; j < table->answer->column_count; j++) {
+            const speed_figures *cell = &table->rows[i]->cells[j];
             if (!cell->repetitions || isnan(cell->copy_ratio))
                 continue;
             speeds++;
@@ -401,7 +401,7 @@ static void add_noise(const short_table *table, text_buffer *out)
         }
     if (wide > 0)
         text_format(out,
-                    "! Noisy: %zu of %zu speeds (--all) are uncertain by over %.0f %%; try "
+                    "! Noisy: %zu of %zu speeds of these kernels vary by over %.0f %%; try "
                     "--processes 15 or "
                     "lnbench doctor.\n",
                     wide, speeds, 100 * SPEED_NOISY);

@@ -266,7 +266,7 @@ static void unpack(const char *path, const text_buffer *packed, size_t size, tex
     }
     if (status != LZMA_OK)
         die(EXIT_CODE_ENVIRONMENT,
-            "%s: its xz data is damaged or was cut short, or larger than %zu MiB, unpacked: copy "
+            "%s: its xz data is damaged, cut short, or larger than %zu MiB when unpacked: copy "
             "the file again",
             path, RUN_FILE_MOST_BYTES >> 20);
 }

@@ -223,10 +223,10 @@ const char *standing_objection(const kernel_standing *own, const case_verdict *w
     else if (wrong == 0)
         snprintf(words, OBJECTION_WORDS, "has %s", largest);
     else
-        snprintf(words, OBJECTION_WORDS, "has %s, and %s in %zu %scase%s (of %zu cases)", largest,
-                 all->wrong  ? "fails"
-                 : is_figure ? "larger ones or NaN"
-                             : "loses digits",
-                 wrong, extreme_alone ? "edge " : "", plural(wrong), all->judged);
+        snprintf(words, OBJECTION_WORDS, "has %s (in %zu of %zu cases%s: %s)", largest, wrong,
+                 all->judged, extreme_alone ? ", edge cases only" : "",
+                 all->wrong  ? "it fails"
+                 : is_figure ? "larger or NaN"
+                             : "it loses digits");
     return words;
 }

@@ -125,9 +125,9 @@ enum { ERROR_WORDS = 16 };
 const char *error_in_words(double size, ln_type type, const case_verdict *at,
                            char words[ERROR_WORDS]);
 
-/* Writes why a kernel is not within the budget, as the end of a sentence: "has errors up to 6.8 row ULP, and larger
- * ones or NaN in 28 edge cases (of 337 cases)", "has errors up to 3.2 row ULP", "was not judged". worst: the
- * verdict of the largest error in SCOPE_NO_EDGE_CASES, or NULL. */
+/* Writes why a kernel is not within the budget, as the end of a sentence: "has errors up to 6.8 row ULP (in 28 of
+ * 337 cases, edge cases only: larger or NaN)", "was not judged". worst: the verdict of the largest error in
+ * SCOPE_NO_EDGE_CASES, or NULL. */
 enum { OBJECTION_WORDS = 192 };
 const char *standing_objection(const kernel_standing *own, const case_verdict *worst,
                                char words[OBJECTION_WORDS]);

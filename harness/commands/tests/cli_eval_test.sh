@@ -408,8 +408,8 @@ given="$rows --gamma gamma.npy"
     check "off: where" has out '^dx .* row 0, column 2 +fail \(inaccurate\)$'
     accepted "another class" 5 eval $given --dx none.npy
     check "another class: said" has out 'fail \(wrong-class\)$'
-    refused "dy alone" 2 'go together' eval $given
-    refused "a gradient without dy" 2 'go together' eval --x x.npy --dx dx.npy
+    refused "dy alone" 2 'goes with' eval $given
+    refused "a gradient without dy" 2 'goes with' eval --x x.npy --dx dx.npy
     refused "two ways" 2 'judges gradients only' eval $given --dx dx.npy --reference
     refused "a gradient that the form has not" 2 'this convention has no dgamma' eval --x x.npy \
         --dy dy.npy --dgamma dgamma.npy --conventions tinyllm

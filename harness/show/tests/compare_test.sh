@@ -180,7 +180,7 @@ refused 'No such file' $compare 1 ./nowhere.json
 
 echo "one run only, none"
 expect 0 'run 1' import base.db --db single.db
-expect 4 'no run before run 1 has its cases and machine' compare previous latest --db single.db
+expect 4 'no earlier run has the cases and machine of run 1' compare previous latest --db single.db
 make chosen started=2024-01-05T00:00:00Z command='lnbench choose' draw=3 # choose makes no run for compare
 make another started=2024-01-04T00:00:00Z kernels=d
 make earlier started=2023-12-01T00:00:00Z draw=4
