@@ -36,7 +36,7 @@ CREATE TEMP TABLE chart_settings AS
     UNION ALL SELECT 'again', 0, command FROM again WHERE what = 'both'
     UNION ALL
     SELECT 'subtitle', 0, about.words || coalesce(', ' || nullif(isa_words, ''), '')
-        || '; bars: GB/s and share of copy speed.  * NaN, infinite or a fault on edge cases'
+        || '; bars: GB/s and % of the copy beside it.  * NaN, infinite or a fault on edge cases'
         || coalesce('; the copy: ' || copy_words(copy_kernel), '') FROM about, shape
     UNION ALL SELECT 'copy', coalesce(copy_gbps, 0), '-' FROM shape
     UNION ALL SELECT 'fastest', max(gbps), '-' FROM bars

@@ -733,7 +733,7 @@ static void print_answer(const fingerprint_input *input, const fingerprint_found
                     found->count == 1 ? ", with any eps of a range" : "");
     if (found->probe != 0)
         output_text(out,
-                    "A row that alternates between +%.9g and -%.9g%s should %s.\n"
+                    "A row that alternates between +%.9g and -%.9g%s may %s.\n"
                     "%s: append it to x, run your kernel, and repeat this command\n",
                     (double)found->probe, (double)found->probe,
                     hidden % 2 ? ", with a 0 at its end," : "",

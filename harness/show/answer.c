@@ -267,14 +267,12 @@ static void make_rows(const run_view *view, run_answer *answer, const stored_tab
     }
 }
 
-/* Returns a case's time / another's, from the rounds that timed both. tied: the interval contains 1. */
-static double ratio_to(const stored_case *own, const stored_case *base, bool *tied)
+/* Returns a case's time / another's, from the rounds that timed both. */
+static double ratio_to(const stored_case *own, const stored_case *base)
 {
-    *tied = false;
     if (!own->repetition_count || !base->repetition_count)
         return NAN;
     interval_estimate pair = speed_of_pair(own, base);
-    *tied = pair.lo <= 1 && pair.hi >= 1;
     return isnan(pair.middle) ? own->speed.time_ns / base->speed.time_ns : pair.middle;
 }
 
@@ -283,16 +281,15 @@ static void compare_rows(run_answer *answer)
 {
     result_store *store = answer->view->store;
     stored_case fastest = {0}, peer = {0}, own;
-    bool near_peer;
     store_timed_case(store, answer->count ? answer->rows[0].ranked->case_id : 0, &fastest);
     store_timed_case(store, answer->peer ? answer->peer->ranked->case_id : 0, &peer);
     for (size_t i = 0; i < answer->count; i++) {
         answer_row *row = &answer->rows[i];
         if (!store_timed_case(store, row->ranked->case_id, &own))
             continue;
-        row->relative = ratio_to(&own, &fastest, &row->tied);
+        row->relative = ratio_to(&own, &fastest);
         if (answer->peer)
-            row->speedup = row == answer->peer ? 1 : 1 / ratio_to(&own, &peer, &near_peer);
+            row->speedup = row == answer->peer ? 1 : 1 / ratio_to(&own, &peer);
         free(own.repetitions);
     }
     free(fastest.repetitions);
@@ -534,7 +531,8 @@ static void add_speed(const run_answer *answer, const answer_row *row, text_buff
         add_listed(level ? "about" : times, count++, peers, out);
         clean_format(out, FORM_LINE, "%s as fast as %s", level ? "" : " times", peer->label);
     }
-    if (peers == 0 && row == answer->fastest && answer->ranking.count > 1)
+    const bool sure = answer->maybe_fastest_count[OF_ALL] <= 1;
+    if (peers == 0 && sure && row == answer->fastest && answer->ranking.count > 1)
         text_add(out, ", the fastest kernel");
     else if (peers == 0 && row == answer->recommended &&
              answer->maybe_fastest_count[OF_CALLABLE] <= 1)
@@ -641,7 +639,7 @@ static void add_cost(const run_answer *answer, const answer_row *row, text_buffe
     const error_sum *any = &row->standing->errors[SCOPE_NO_EDGE_CASES];
     const bool known = store_case(answer->view->store, any->at, &worst);
     const double ratio = own->relative / row->relative;
-    const bool level = answer_is_level(ratio) || (row == answer->fastest && own->tied);
+    const bool level = answer_is_level(ratio);
     answer_times(ratio, times);
     clean_format(out, FORM_LINE, "%s is %s%s as fast, but %s", row->kernel, level ? "about" : times,
                  level ? "" : " times",

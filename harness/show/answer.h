@@ -84,7 +84,6 @@ typedef struct answer_row {
     speed_figures cells[ANSWER_COLUMNS]; /* without cycles; no repetitions: not timed */
     const speed_figures *at_key;         /* at the key column; NULL: not timed */
     double relative; /* its time / the fastest kernel's at the key column, paired; NaN: not timed */
-    bool tied;       /* the interval of `relative` contains 1 */
     /* the fastest peer's time / its time at the key column, paired; NaN: not timed */
     double speedup;
 } answer_row;

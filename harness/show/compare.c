@@ -243,7 +243,8 @@ static void keep_pair(run_comparison *comparison, const comparison_pair *pair)
     const bool fails = code != EXIT_CODE_FINE && code != EXIT_CODE_INCONCLUSIVE;
     const bool moved = pair->speed == SPEED_SLOWER || pair->speed == SPEED_FASTER ||
                        pair->accuracy > ACCURACY_IDENTICAL;
-    const double change = isnan(pair->ratio.middle) ? 0 : fabs(log(pair->ratio.middle));
+    const double change =
+        fmax(fabs(log(pair->ratio.middle)), log(fmax(tally->worst_growth, 1))); /* ignores NaN */
     const double weight = (fails ? 200 : 0) + (moved ? WEIGHT_MOVED : 0) +
                           (pair->speed == SPEED_SLOWER ? 50 : 0) + fmin(change, 40);
     const bool shown = strcmp(comparison->settings.tool, "compare") != 0 ||

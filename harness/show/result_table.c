@@ -117,11 +117,11 @@ static void add_row(relation *made, const short_table *table, const answer_row *
     relation_row(made, as_text(answer_role_word(table->answer, row)), as_text(row->label));
     for (size_t i = 0; i < table->shape_count; i++) {
         const speed_figures *speed = &row->cells[table->shapes[i]];
+        const double half = 50 * (speed->copy_ratio_hi - speed->copy_ratio_lo);
         relation_add(made,
                      speed->repetitions && !isnan(speed->copy_ratio)
-                         ? as_format("%.0f ±%.0f%s", 100 * speed->copy_ratio,
-                                     fmax(1, 50 * (speed->copy_ratio_hi - speed->copy_ratio_lo)),
-                                     answer_spread(speed) > SPEED_NOISY ? "!" : "")
+                         ? as_format("%.0f ±%.*f%s", 100 * speed->copy_ratio, half < 1 ? 1 : 0,
+                                     half, answer_spread(speed) > SPEED_NOISY ? "!" : "")
                          : as_text(NULL));
     }
     relation_row(made, as_figure(row->at_key ? row->at_key->gbps : NAN),
