@@ -656,7 +656,7 @@ static void judge_family(kernel_session *session, const char *input, size_t hidd
     covering_run_note(&session->covering, hidden, judgement);
 }
 
-/* If the kernel is wrong, a second size may show why. */
+/* A mistake must explain failures at two hidden sizes, so a wrong kernel runs at a second one, unreported. */
 static void run_family(kernel_session *session, const char *input, size_t hidden)
 {
     case_judgement judgement;
@@ -800,14 +800,14 @@ static void refuse_unsupported(lnjudge_report *report, size_t hidden)
     }
 }
 
-/* Sets the worst case and `passed` from the steps that ran, and adds the mistake that explains all failures. */
+/* Sets the worst case and `passed`. A mistake that explains the failures replaces the worst case's detail. */
 static void conclude(kernel_session *session)
 {
     char why[ROW_FAULT_LENGTH];
     double largest = -1;
     bool judged = false;
     lnjudge_report *report = &session->report;
-    if (session->done == session->count && session->question.entry == 0)
+    if (session->question.entry == 0)
         for (size_t i = 0; i < session->question.hidden_count; i++)
             refuse_unsupported(report, session->question.hidden[i]);
     report->passed = 1;

@@ -150,18 +150,19 @@ static void begin_run(run_session *session, const char *command, const char *com
     session_store_kernels(session);
 }
 
-/* Prints the result and returns the number of missing cases. */
-static size_t show_run(run_session *session, const run_options *options, bool finished)
+/* Prints the result and returns its exit code. missing: the number of missing cases. */
+static exit_code show_run(run_session *session, const run_options *options, bool finished,
+                          size_t *missing)
 {
     const output_file *out = &options->printed;
     const bool is_text = out->format == OUTPUT_TEXT;
     char words[256];
     run_view view = view_load(session->store, session->run);
-    session->worst = view_exit_code(&view);
-    const size_t missing = view.run.counts.missing;
+    const exit_code code = view_exit_code(&view);
+    *missing = view.run.counts.missing;
     result_show(options->all, &view, options->run.database, &options->run.plugins, out);
     output_aside(out, "stored  run %lld in %s", (long long)session->run, options->run.database);
-    if (is_text && finished && missing == 0)
+    if (is_text && finished && *missing == 0)
         print_checks(&session->plan, out);
     /* Say how the reference values of the judged outputs were certified. */
     const ln_reference_counts counts = ln_reference_count(session->judge->reference);
@@ -171,7 +172,7 @@ static size_t show_run(run_session *session, const run_options *options, bool fi
         draw_report(&view, options->out, out);
     view_free(&view);
     fflush(out->file); /* keeps the order of standard output and standard error */
-    return missing;
+    return code;
 }
 
 bool run_measure(run_session *session, const run_settings *settings, const kernel_list *kernels,
@@ -275,7 +276,8 @@ static exit_code run(void *context, const cli_call *call)
                 options->out);
     }
     const bool finished = run_measure(&session, &options->run, &kernels, "run", call->line);
-    const size_t missing = show_run(&session, options, finished);
+    size_t missing;
+    const exit_code worst = show_run(&session, options, finished, &missing);
     run_end(&session, &kernels);
     if (!finished)
         die(EXIT_CODE_INTERRUPTED,
@@ -283,7 +285,7 @@ static exit_code run(void *context, const cli_call *call)
     run_check_missing(&options->run, missing, session.gave_up,
                       missing == 1 ? "the same command with --resume tries it again "
                                    : "the same command with --resume tries them again ");
-    return session.worst;
+    return worst;
 }
 
 static const cli_option options[] = {

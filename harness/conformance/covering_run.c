@@ -250,8 +250,8 @@ static void add_up(covering_run *run, const combination *tested, const case_judg
     }
 }
 
-/* Ends at the first fault that ends a process or lasts as long as the deadline, and at the third of another kind. Races
- * do not end it, since it takes several of them to see which settings they share. The settings of the most informative
+/* Ends at the first missing result, crash, overrun or time-out. It also ends at the third fault, unless the most
+ * informative one is a race: it takes several races to see which settings they share. The settings of the most informative
  * fault are named only for the smallest problem (conformance_minimize()). */
 void run_combinations(row_judge *judge, const conformance_blocks *blocks,
                       const kernel_entry *kernel, case_judgement *judgement)

@@ -164,7 +164,7 @@ typedef struct case_judgement {
                              kernel has none */
     double probable_row_ulp; /* the same for probable bounds; NaN: none, or not requested */
     unsigned varies;         /* the axes of domain/kernel.h along which the bits differed */
-    uint64_t output_hash;    /* FNV-1a of all outputs: y, statistics */
+    uint64_t output_hash;    /* FNV-1a of y and, except in conformance tests, of the statistics */
     void *computed;     /* y, rows x hidden; owned by the judge and valid until its next call */
     judged_row *by_row; /* likewise, one for each row; valid if metrics.elements > 0 */
     faults_seen faults;
@@ -249,7 +249,7 @@ typedef struct row_findings {
     mistake_set mistakes;
 } row_findings;
 
-/* Adds a finding; `findings` keeps the most important one (judge.c). */
+/* Adds a finding; `findings` keeps the most informative one (judge.c). */
 void judge_find(row_findings *findings, verdict_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -27,7 +27,6 @@ typedef struct run_session {
     int cpu; /* CPU that timed workers are pinned to; -1: none */
     machine_facts machine;
     progress_bar progress;
-    exit_code worst;               /* view_exit_code() of the run */
     invariance_result *invariance; /* one for each kernel of the plan; NULL: not measured */
     word_list timeouts;            /* a kernel's name for each of its cases that timed out */
     bool gave_up;                  /* cases of a kernel were skipped after time-outs */
@@ -80,7 +79,7 @@ bool session_speed(run_session *session);
 
 /* Returns whether so many cases of the kernel timed out that the rest is skipped; sets the verdict then. */
 bool session_gave_up(run_session *session, const kernel_entry *kernel, case_verdict *verdict);
-/* Stores a judgement and remembers its exit code. */
+/* Stores a judgement; notes differing bits for the kernel's reproducibility, and time-outs. */
 void session_put(run_session *session, const case_key *key, const case_judgement *judgement);
 
 /* ---- messages that make a worker time a group, shared by run and duet ---- */

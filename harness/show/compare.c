@@ -61,7 +61,7 @@ static bool is_failure(const case_verdict *verdict)
 pair_failure pair_failed(const comparison_pair *pair)
 {
     bool base = is_failure(&pair->sides[BASE].verdict), new = is_failure(&pair->sides[NEW].verdict);
-    return base ? (new ? FAILED_BOTH : FAILED_BASE) : new ? FAILED_NEW : FAILED_NOT;
+    return new ? FAILED_NEW : base ? FAILED_BASE : FAILED_NOT;
 }
 
 /* Ranks a verdict: 0 pass, 1 type-limited, 2 inaccurate, 3 wrong-class, 4 failed. */
@@ -185,7 +185,7 @@ bool pair_is_less_reproducible(const comparison_pair *pair)
 exit_code pair_exit_code(const comparison_pair *pair, const comparison_settings *settings)
 {
     pair_failure failure = pair_failed(pair);
-    if (failure == FAILED_NEW || failure == FAILED_BOTH)
+    if (failure == FAILED_NEW)
         return EXIT_CODE_KERNEL_FAILED;
     if ((failure == FAILED_BASE || pair->missing) && !settings->allow_missing)
         return EXIT_CODE_NOT_COMPARABLE;
@@ -282,17 +282,19 @@ void comparison_settle(run_comparison *comparison, comparison_pair *pair)
     const pair_failure failure = pair_failed(pair);
     const bool compared = tally->judged > 0 || pair->speed > SPEED_NOT_MEASURED || failure;
     const size_t inputs = tally->judged + tally->unsupported + tally->gained + tally->missing;
-    if (failure < FAILED_NEW)
+    if (failure != FAILED_NEW)
         pair->accuracy = pair_accuracy(pair);
-    if (failure != FAILED_NOT)
+    if (failure == FAILED_NEW)
         pair->missing = NULL; /* the failure is the result, even if there is no time */
+    else if (failure == FAILED_BASE)
+        pair->missing = "base failed";
     else if (!pair->missing && tally->missing > 0 && inputs == 1)
         pair->missing = tally->first_missing_why;
     else if (!pair->missing && tally->missing > 0)
         pair->missing =
             arena_format(&comparison->memory, "%zu of %zu inputs: %.60s; %.90s", tally->missing,
                          inputs, tally->first_missing, tally->first_missing_why);
-    comparison->failed += failure != FAILED_NOT;
+    comparison->failed += failure == FAILED_NEW;
     if (pair->missing && !compared) {
         comparison_set_lone(comparison, LONE_MISSING, &pair->key, pair->missing);
     } else if (pair->missing) {

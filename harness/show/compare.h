@@ -59,7 +59,7 @@ typedef struct accuracy_tally {
     double worst_growth;    /* its error in new / in base; infinite: a new failure */
 } accuracy_tally;
 
-typedef enum pair_failure { FAILED_NOT, FAILED_BASE, FAILED_NEW, FAILED_BOTH } pair_failure;
+typedef enum pair_failure { FAILED_NOT, FAILED_BASE, FAILED_NEW } pair_failure; /* base may, too */
 
 /* One side of a pair. Figures that are not known are NaN. */
 typedef struct compared_side {
@@ -115,7 +115,7 @@ typedef struct run_comparison {
      * that form no pair. */
     result_store *store;
     size_t pairs;  /* all that were compared */
-    size_t failed; /* those in which a kernel crashed, hung or broke memory */
+    size_t failed; /* those in which the new kernel crashed, hung or broke memory */
     /* The most important speed, accuracy and exit code of all pairs, and how many pairs have them. */
     speed_verdict speed;
     accuracy_verdict accuracy;
@@ -134,8 +134,8 @@ typedef struct run_comparison {
     size_t less_reproducible; /* how many of these have bits that depend on more than before */
 } run_comparison;
 
-/* Compares speed and errors of the two runs that the settings name, in this store or in files. If processor, build or
- * plan differ, nothing is compared and the differences are listed. */
+/* Compares speed and errors of the two runs that the settings name, in this store or in files. Nothing is
+ * compared, and the differences are listed, if the seeds differ or, with speeds, processor, build or plan. */
 void compare_runs(run_comparison *comparison, const char *database);
 void comparison_free(run_comparison *comparison);
 

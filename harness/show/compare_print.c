@@ -317,7 +317,7 @@ void comparison_put(run_comparison *comparison, const comparison_pair *pair, boo
     const compared_side *base = &pair->sides[BASE], *new = &pair->sides[NEW];
     const exit_code code = pair_exit_code(pair, &comparison->settings);
     const char *speed = speed_names[pair->speed],
-               *accuracy = pair_failed(pair) >= FAILED_NEW
+               *accuracy = pair_failed(pair) == FAILED_NEW
                                ? "failed"
                                : accuracy_words(pair->accuracy, pair->tally.worse);
     arena memory = {0};
@@ -482,7 +482,7 @@ static void add_remarks(text_buffer *out, arena *memory, const run_comparison *c
         text_format(out, "%s%zu more pair%s\n", bullet, shown - listed,
                     shown - listed == 1 ? " (--all shows it)" : "s (--all shows them)");
     if (comparison->pairs > shown)
-        text_format(out, "%s%zu more pairs, which were only judged, did not change\n", bullet,
+        text_format(out, "%sonly judged and not changed: %zu more\n", bullet,
                     comparison->pairs - shown);
     add_list(out, memory, comparison, bullet, "differs", &comparison->differences, MOST_REMARKS);
     /* A few missing pairs are all named in the line of requested pairs. */
@@ -600,14 +600,14 @@ static json_t *comparison_json(arena *memory, const run_comparison *comparison)
     word_list_free(&lone);
     snprintf(schema, sizeof schema, "lnbench-%s-3", settings->tool);
     return json_pack(
-        "{s:s, s:s, s:i, s:o, s:o, s:s?, s:s?, s:o, s:o, s:o, s:o, s:s?, s:I, s:o, s:o, s:o, "
+        "{s:s, s:s, s:i, s:I, s:o, s:o, s:s?, s:s?, s:o, s:o, s:o, s:o, s:s?, s:I, s:o, s:o, s:o, "
         "s:o, s:o, s:o, s:o}",
-        "schema", schema, "verdict", outcome_names[code], "exit_code", (int)code, "worst",
-        worst ? json_text(worst) : json_null(), "coverage", covered, "speed_verdict",
-        speed_names[comparison->speed], "accuracy_verdict", accuracy_names[comparison->accuracy],
-        "geometric_mean", json_figure(mean_ratio(comparison)), "threshold",
-        json_figure(settings->threshold), "confidence", json_figure(settings->confidence), "time",
-        json_figure(settings->seconds), "accuracy",
+        "schema", schema, "verdict", outcome_names[code], "exit_code", (int)code, "failed",
+        (json_int_t)comparison->failed, "worst", worst ? json_text(worst) : json_null(), "coverage",
+        covered, "speed_verdict", speed_names[comparison->speed], "accuracy_verdict",
+        accuracy_names[comparison->accuracy], "geometric_mean", json_figure(mean_ratio(comparison)),
+        "threshold", json_figure(settings->threshold), "confidence",
+        json_figure(settings->confidence), "time", json_figure(settings->seconds), "accuracy",
         settings->accuracy ? accuracy_gate_names[settings->gate] : NULL, "seed",
         (json_int_t)settings->seed, "base", file_json(comparison, BASE), "new",
         file_json(comparison, NEW), "noise_measured",

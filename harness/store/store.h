@@ -1,5 +1,5 @@
-/* The result store: one SQLite file. Every function that writes has committed when it returns, so that an
- * interruption loses no measurement.
+/* The result store: one SQLite file. Every function that writes has committed when it returns (except between
+ * store_together() and its end), so that an interruption loses no measurement.
  *
  *     result_store *store = store_open("results/lnbench.db", STORE_WRITE);
  *     int64_t run = store_begin_run(store, &info);
@@ -126,7 +126,6 @@ void store_put_repetition(result_store *store, int64_t run, const case_key *key,
 
 /* One judged row, for curves such as error over kappa. */
 typedef struct stored_row {
-    size_t case_index; /* index of its case (judge_run); not stored */
     size_t row;
     double kappa, row_ulp, norm_max, bound_row_ulp;
     double mean_error, rstd_error; /* as in judged_row */
@@ -153,7 +152,7 @@ bool store_timed_case(result_store *store, int64_t id, stored_case *found);
 /* Returns the cases that a process timed (-1: any) with their repetitions; ended: only those of finished processes. */
 stored_cases store_timed_cases(result_store *store, int64_t run, int64_t process, bool ended);
 
-/* A case in two runs. base, new: its number in the run; 0: the run did not request it. missing: the part of it that is
+/* A case in two runs. base, new: its id in the store; 0: the run did not request it. missing: the part of it that is
  * missing (REQUESTED_JUDGEMENT, REQUESTED_TIMING), and why. class: the kernel's (domain/kernel.h). */
 typedef struct stored_pair {
     case_key key;

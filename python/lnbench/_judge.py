@@ -17,7 +17,7 @@ from . import _library as lib
 from ._exact import report_of
 from ._report import Report
 
-_FAULTS = 1000  # status codes from here on are indexes into `Callable.faults`
+_FAULTS = 1000  # a status code of _FAULTS + i stands for `Callable.faults[i]`
 # Exceptions of a function that needs torch tensors and got NumPy arrays.
 _WANTS_TORCH = re.compile(r"[Tt]ensor|torch|'numpy\.ndarray' object has no attribute|argument '(dim|keepdim)'")
 
@@ -366,7 +366,7 @@ def judge(fn, *, convention=None, operation=None, hidden=None, dtype="f32", para
     fn gets x of rows x hidden elements of `dtype`, and gamma and beta of `param_dtype` (default: dtype); it
     returns an array like x. hidden: the sizes at which fn is judged on every input family (default: 768, or
     the module's own). The covering array has other sizes too; with only=True, and for a module, it has only
-    `hidden`. Arrays have ten layouts in memory; fn need not support those in which it raises an exception.
+    `hidden`. Arrays have ten layouts in memory (torch: six); fn need not support those in which it raises an exception.
     max_row_ulp: an additional limit for rows with kappa <= 2 (mean near zero), no longer than hidden.
     framework "torch" passes tensors. strided=False: only dense rows. isolate=True runs fn in a child process;
     a call that takes longer than `deadline` seconds is a timeout there. on_call(rows, hidden) is called before
