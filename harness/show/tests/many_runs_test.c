@@ -29,7 +29,7 @@ static void put_run(result_store *store)
             requested_case requested = {.key = key_of(kernel, input), .parts = REQUESTED_JUDGEMENT};
             case_verdict fine = {.kind = VERDICT_PASS};
             ln_metrics metrics = distinct_metrics();
-            stored_row row = {0, 1, 2, 1, .5, 3, 0, 0};
+            stored_row row = {1, 2, 1, .5, 3, 0, 0};
             store_put_requested(store, run, &requested);
             put_accuracy(store, run, &requested.key, &fine, &metrics, 1);
             store_put_row(store, run, &requested.key, &row);

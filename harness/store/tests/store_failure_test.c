@@ -219,7 +219,7 @@ static void write_run(result_store *store)
     const case_verdict verdict = {.kind = VERDICT_PASS};
     const ln_metrics metrics = distinct_metrics();
     const timed_repetition put = {0, 0, 0, 1, 1, 1, NAN, NAN};
-    const stored_row row = {0, 1, 2, 1, 0.5, 3, 0, 0};
+    const stored_row row = {1, 2, 1, 0.5, 3, 0, 0};
     strcpy(lost.key.input, "lost");
     int64_t run = store_begin_run(store, &info);
     store_put_requested(store, run, &requested);

@@ -15,7 +15,7 @@ static void fill(result_store *store)
     const machine_facts machine = {.facts = facts, .count = 2};
     const run_info info = {"lnbench run", "quick", "abc", 1, &machine, "run", "", 27, 26};
     const timed_repetition timed = {0, 0, 0, 1000, 50, 49, 150, 300};
-    const stored_row row = {0, 1, 30, 0.75, 0.25, 8, 0x1p-30, -0x1p-25};
+    const stored_row row = {1, 30, 0.75, 0.25, 8, 0x1p-30, -0x1p-25};
     stored_case judged = {.key = {.kernel = "two_pass_f32_scalar",
                                   .convention = "torch",
                                   .input = "normal",
