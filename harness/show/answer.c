@@ -247,7 +247,6 @@ static void make_rows(const run_view *view, run_answer *answer, const stored_tab
                             .all = all,
                             .label = descriptor_word(view->kernels, standing->kernel, "label"),
                             .reproducible = reproducible_stored(view->kernels, standing->kernel),
-                            .relative = NAN,
                             .speedup = NAN};
         answer->cases = all->judged > answer->cases ? all->judged : answer->cases;
         for (size_t k = 0; k < timed->rows; k++)
@@ -276,23 +275,26 @@ static double ratio_to(const stored_case *own, const stored_case *base)
     return isnan(pair.middle) ? own->speed.time_ns / base->speed.time_ns : pair.middle;
 }
 
-/* Sets each row's speed relative to the fastest kernel and to the fastest peer. */
+/* Returns how many times as fast a kernel is as another at the key column, by copy_ratio; NaN: not timed. */
+static double times_as_fast(const answer_row *row, const answer_row *base)
+{
+    return row->at_key && base->at_key ? row->at_key->copy_ratio / base->at_key->copy_ratio : NAN;
+}
+
+/* Sets each row's speed relative to the fastest peer. */
 static void compare_rows(run_answer *answer)
 {
     result_store *store = answer->view->store;
-    stored_case fastest = {0}, peer = {0}, own;
-    store_timed_case(store, answer->count ? answer->rows[0].ranked->case_id : 0, &fastest);
-    store_timed_case(store, answer->peer ? answer->peer->ranked->case_id : 0, &peer);
+    stored_case peer, own;
+    if (!answer->peer || !store_timed_case(store, answer->peer->ranked->case_id, &peer))
+        return;
     for (size_t i = 0; i < answer->count; i++) {
         answer_row *row = &answer->rows[i];
         if (!store_timed_case(store, row->ranked->case_id, &own))
             continue;
-        row->relative = ratio_to(&own, &fastest);
-        if (answer->peer)
-            row->speedup = row == answer->peer ? 1 : 1 / ratio_to(&own, &peer);
+        row->speedup = row == answer->peer ? 1 : 1 / ratio_to(&own, &peer);
         free(own.repetitions);
     }
-    free(fastest.repetitions);
     free(peer.repetitions);
 }
 
@@ -625,7 +627,7 @@ static void add_accuracy(const run_answer *answer, const answer_row *row, text_b
     if (answer->proven) {
         clean_format(out, FORM_LINE, "; %s is proven to be within ", answer->proven->kernel);
         text_format(out, "%g row ULP and takes %s times as long", STANDING_ROW_ULP,
-                    answer_times(answer->proven->relative / row->relative, times));
+                    answer_times(times_as_fast(row, answer->proven), times));
     }
     text_add(out, ".\n");
 }
@@ -638,7 +640,7 @@ static void add_cost(const run_answer *answer, const answer_row *row, text_buffe
     const answer_row *own = answer->recommended;
     const error_sum *any = &row->standing->errors[SCOPE_NO_EDGE_CASES];
     const bool known = store_case(answer->view->store, any->at, &worst);
-    const double ratio = own->relative / row->relative;
+    const double ratio = times_as_fast(row, own);
     const bool level = answer_is_level(ratio);
     answer_times(ratio, times);
     clean_format(out, FORM_LINE, "%s is %s%s as fast, but %s", row->kernel, level ? "about" : times,
@@ -682,9 +684,8 @@ static void add_faster(const run_answer *answer, text_buffer *out)
     if (answer->tuned && own)
         clean_format(out, FORM_LINE,
                      "%s is %s times as fast and accurate enough, but %s does not dispatch to it%s",
-                     answer->tuned->kernel,
-                     answer_times(own->relative / answer->tuned->relative, times), own->kernel,
-                     costs ? "; " : ".\n");
+                     answer->tuned->kernel, answer_times(times_as_fast(answer->tuned, own), times),
+                     own->kernel, costs ? "; " : ".\n");
     if (!costs)
         return;
     add_cost(answer, fastest, out);

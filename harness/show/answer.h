@@ -83,7 +83,6 @@ typedef struct answer_row {
     bool maybe_fastest[2];
     speed_figures cells[ANSWER_COLUMNS]; /* without cycles; no repetitions: not timed */
     const speed_figures *at_key;         /* at the key column; NULL: not timed */
-    double relative; /* its time / the fastest kernel's at the key column, paired; NaN: not timed */
     /* the fastest peer's time / its time at the key column, paired; NaN: not timed */
     double speedup;
 } answer_row;

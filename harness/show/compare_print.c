@@ -149,7 +149,7 @@ static void add_outcome(text_buffer *out, const run_comparison *comparison)
     }
     if (covered->missing > 0)
         text_format(out, "%zu of %zu pairs missing%s; ", covered->missing, covered->requested,
-                    settings->allow_missing ? " (allowed)" : "");
+                    settings->allow_missing ? " (allowed)" : " (--allow-missing accepts that)");
     if (pairs == 0)
         text_add(out, "nothing was compared");
     if (speed && !said)

@@ -174,9 +174,9 @@ class FingerprintReport:
         return json.dumps(self.to_dict(), indent=1, allow_nan=False)
 
     def says(self) -> str:
-        """ "named: torch", "open: torch; or bert; or 7 more", "none of 681 candidates explains y"."""
+        """ "named: torch", "open: torch; or bert; or 7 more", "none of 681 candidates explains y (...)"."""
         if self.answer == "none":
-            return f"none of {self.tried} candidates explains y"
+            return f"none of {self.tried} candidates explains y (did you give its gamma and beta?)"
         if self.function:
             return (f"named: {self.function}"
                     + " (it is unknown where values were rounded)" * (len(self.candidates) > 1))
