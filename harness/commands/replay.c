@@ -282,7 +282,7 @@ static bool replay_case(replayer *own, const kernel_entry *kernel, const stored_
         return false;
     if (!convention_equal(&own->convention, &convention))
         replayer_forget(own);
-    else if (own->key_param != kernel->facts.param || !case_key_beside(&own->key, key))
+    else if (own->key_param != kernel->facts.param || !case_key_same_but_kernel(&own->key, key))
         forget_blocks(own);
     own->convention = convention;
     own->key_param = kernel->facts.param;
@@ -691,7 +691,7 @@ static void *run_thread(void *context)
     verify_part *part = self->part;
     for (size_t i = 0, block = 0; i < part->count && !interrupted(); i++) {
         const case_key *key = &part->errors[i].stored.key;
-        block += i > 0 && !case_key_beside(key, &part->errors[i - 1].stored.key);
+        block += i > 0 && !case_key_same_but_kernel(key, &part->errors[i - 1].stored.key);
         if (block % part->threads != self->number)
             continue;
         char what[160];

@@ -226,7 +226,7 @@ judge_block judge_head(const judge_block *block)
     return head;
 }
 
-void blame_load(const kernel_entry *kernel, case_judgement *judgement)
+void report_change_at_load(const kernel_entry *kernel, case_judgement *judgement)
 {
     case_verdict *verdict = &judgement->verdict, found = *verdict;
     char described[DETAIL_MAX_LENGTH + 64] = "";
@@ -294,7 +294,7 @@ void judge_kernel(row_judge *judge, const judge_block *block, const kernel_entry
         judgement->by_row = judge->by_row;
         judgement->probable_row_ulp = judge->probable_row_ulp;
     }
-    blame_load(kernel, judgement);
+    report_change_at_load(kernel, judgement);
 }
 
 void judge_promise(const judge_block *block, const kernel_entry *call, const char *input,

@@ -354,7 +354,7 @@ void conformance_examine(row_judge *judge, const conformance_blocks *blocks,
     judgement->verdict.kind = VERDICT_PASS;
     (blocks->task.check == CHECK_COMBINATIONS ? run_combinations : run_blocks)(judge, blocks,
                                                                                kernel, judgement);
-    blame_load(kernel, judgement);
+    report_change_at_load(kernel, judgement);
     judgement->by_row = NULL; /* it belongs to the judge, and is valid only until its next call */
     judgement->computed = NULL;
 }

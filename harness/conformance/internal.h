@@ -42,7 +42,7 @@ bool judge_bounds(row_judge *judge, const judge_block *block, const kernel_entry
                   case_verdict *verdict);
 
 /* If loading the kernel changed floating-point control, a good verdict becomes state-changed. */
-void blame_load(const kernel_entry *kernel, case_judgement *judgement);
+void report_change_at_load(const kernel_entry *kernel, case_judgement *judgement);
 
 /* Returns the block without repeated rows. */
 judge_block judge_head(const judge_block *block);

@@ -85,7 +85,7 @@ bool is_copy(const char *kernel)
     return strcmp(kernel, "copy") == 0 || strncmp(kernel, "copy_", 5) == 0;
 }
 
-bool case_key_beside(const case_key *a, const case_key *b)
+bool case_key_same_but_kernel(const case_key *a, const case_key *b)
 {
     return a->rows == b->rows && a->hidden == b->hidden && a->dtype == b->dtype &&
            a->cache == b->cache && a->threads == b->threads && a->operation == b->operation &&
@@ -101,7 +101,7 @@ bool is_check(const char *input)
 
 bool case_key_equal(const case_key *a, const case_key *b)
 {
-    return case_key_beside(a, b) && strcmp(a->kernel, b->kernel) == 0;
+    return case_key_same_but_kernel(a, b) && strcmp(a->kernel, b->kernel) == 0;
 }
 
 /* Adds the bytes of a number in a fixed order: the hash of a key also seeds the draws of a bootstrap interval. */

@@ -105,7 +105,7 @@ bool case_key_equal(const case_key *a, const case_key *b);
 /* Returns a hash of the key; equal keys have equal hashes. */
 uint64_t case_key_hash(const case_key *key);
 /* Returns true if the keys differ at most in the kernel. Such cases are timed in the same rounds. */
-bool case_key_beside(const case_key *a, const case_key *b);
+bool case_key_same_but_kernel(const case_key *a, const case_key *b);
 
 /* Regimes: the smallest cache that holds x and y of a call (call_bytes() in operation.h). */
 

@@ -148,11 +148,11 @@ void input_check(const char *input)
     input_check_type(input, LN_F32); /* f32 can have every kappa up to 1e8 */
 }
 
-bool case_is_extreme(const case_key *key)
+bool case_is_edge_case(const case_key *key)
 {
     const input_family *family = family_named(key->input);
     ln_convention convention;
-    return (family && family->extreme) ||
+    return (family && family->edge_case) ||
            (convention_parse(key->convention, &convention, NULL) &&
             (convention.eps_place == LN_EPS_NONE || convention.eps_place == LN_EPS_QUOTIENT));
 }
@@ -915,15 +915,15 @@ static const input_family families[] = {
      "complex and interleaved features", .everywhere = true, .element = alternating_element,
      .stream = STREAM_ALTERNATING},
     {"huge", "+-1e30 to 2e30: squares overflow f32", "pytorch#162489", .everywhere = true,
-     .extreme = true, .element = huge_element, .stream = STREAM_HUGE},
+     .edge_case = true, .element = huge_element, .stream = STREAM_HUGE},
     {"subnormal", "below 2^-126: squares underflow f32, and FTZ or DAZ makes zeros",
      "vanishing activations; libraries built with -ffast-math set FTZ", .everywhere = true,
-     .extreme = true, .element = subnormal_element, .stream = STREAM_SUBNORMAL},
+     .edge_case = true, .element = subnormal_element, .stream = STREAM_SUBNORMAL},
     {"nan", "normal rows, three of four with a NaN: these must become NaN, others must not",
-     "diverging training", .everywhere = true, .extreme = true, .element = normal_element,
+     "diverging training", .everywhere = true, .edge_case = true, .element = normal_element,
      .stream = STREAM_NORMAL, .other = STREAM_SPECIAL, .finish = put_nan},
     {"inf", "normal rows, three of four with +Inf, -Inf or both: as for nan",
-     "f16 overflow upstream; masks of -Inf", .everywhere = true, .extreme = true,
+     "f16 overflow upstream; masks of -Inf", .everywhere = true, .edge_case = true,
      .element = normal_element, .stream = STREAM_NORMAL, .other = STREAM_SPECIAL,
      .finish = put_infinities},
     {"seed-000", "two rows that a tutorial prints: 10..50 and 1.0..1.4", "docs/lab/conventions.md",
@@ -960,7 +960,7 @@ static const input_family families[] = {
      "ReLU; Li et al. 2023 (The Lazy Neuron Phenomenon)", .element = sparse_element,
      .stream = STREAM_SHAPE, .other = STREAM_CHOICE},
     {"signed-zeros", "+0, -0 or both; zeros except one (1, 2^-126 or subnormal): 0/0, signs",
-     "padding; pytorch#41527, DeepSpeed#581, burn#1992", .without_eps = true, .extreme = true,
+     "padding; pytorch#41527, DeepSpeed#581, burn#1992", .without_eps = true, .edge_case = true,
      .element = signed_zeros_element},
     {"bad-pivot", "normal, but the first element 1 to 1e8 times as large: a pivot that misleads",
      "class and first tokens; shifted sums take x[0]", .element = bad_pivot_element,
@@ -973,10 +973,10 @@ static const input_family families[] = {
      "Sun et al. 2024 (Massive Activations in LLMs)", .element = massive_activations_element,
      .stream = STREAM_SCALE},
     {"overflow", "sizes 2^62 to 2^127: squares, then sums, then differences overflow",
-     "pytorch#162489; in f16 onnxruntime#17692, ConvNeXt#80", .extreme = true,
+     "pytorch#162489; in f16 onnxruntime#17692, ConvNeXt#80", .edge_case = true,
      .element = overflow_element, .stream = STREAM_SCALE},
     {"underflow", "normal times 2^-58 to 2^-130: squares, then elements underflow",
-     "vanishing activations; nntrainer#3785", .without_eps = true, .extreme = true,
+     "vanishing activations; nntrainer#3785", .without_eps = true, .edge_case = true,
      .element = underflow_element, .stream = STREAM_SCALE},
     {"subnormal-out", "gamma near 2^-130: results are subnormal, rounded at 2^-149",
      "pruned channels; FTZ makes them 0", .element = subnormal_out_element, .stream = STREAM_SCALE,

@@ -40,7 +40,7 @@ typedef struct input_family {
     const char *evidence; /* a place where it occurs: an issue ("pytorch#51102"), a paper */
     bool everywhere;  /* the default plan judges it under every convention, not only the first */
     bool without_eps; /* and, at every size, under the first convention without its eps */
-    bool extreme; /* an edge case: squares overflow or underflow, or values are NaN or infinite */
+    bool edge_case;   /* squares overflow or underflow, or values are NaN or infinite */
     /* Returns one element; NULL: offset_row() makes the row. */
     double (*element)(struct made_element *at);
     void (*finish)(struct made_element *at, float *x); /* changes the whole row; NULL: does not */
@@ -57,9 +57,9 @@ const input_family *input_families(size_t *count);
 /* Returns true if the family makes sense for the operation. */
 bool input_suits(const input_family *family, ln_operation kind);
 
-/* Returns true for an edge case: its input family is extreme, or its convention adds no eps under or to the root, so
+/* Returns true for an edge case: its input family is one, or its convention adds no eps under or to the root, so
  * that a constant row is 0/0. */
-bool case_is_extreme(const case_key *key);
+bool case_is_edge_case(const case_key *key);
 
 /* Checks that an input exists: a family, "offset:KAPPA", "worst" or "worst:PATH" (see worst.h), a
  * file of tensors (neither is opened here), or several families, "normal+offset:4+outlier-channels", whose rows

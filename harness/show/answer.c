@@ -102,7 +102,7 @@ json_t *case_json(const stored_case *stored, const char *label, const char *clas
                   const char *regime)
 {
     const ln_metrics *measured = &stored->metrics;
-    const usability usable = stored_usable(stored);
+    const digits_state digits = stored_digits(stored);
     json_t *object = case_key_json(&stored->key), *metrics = json_null();
     char hash[20]; /* 64 bits as hex: JSON numbers are exact to 53 bits only */
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)stored->output_hash);
@@ -123,7 +123,7 @@ json_t *case_json(const stored_case *stored, const char *label, const char *clas
         json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "label",
                   label && label[0] ? json_text(label) : json_null(), "regime", json_text(regime),
                   "reproducibility", reproducible_json(class), "has_correct_digits",
-                  usable == USABLE_UNKNOWN ? json_null() : json_boolean(usable == USABLE_YES),
+                  digits == DIGITS_UNKNOWN ? json_null() : json_boolean(digits == DIGITS_YES),
                   "bound_row_ulp", json_figure(stored->bound_row_ulp), "output_hash",
                   stored->hashed ? json_string(hash) : json_null(), "metrics", metrics, "speed",
                   stored->speed.repetitions ? speed_json(&stored->speed) : json_null()));

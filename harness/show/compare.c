@@ -11,7 +11,7 @@
 #include <math.h>
 #include <unistd.h>
 
-static const char *const side_names[] = {"base", "new", "both"};
+const char *const side_names[] = {"base", "new", "both"};
 
 void comparison_free(run_comparison *comparison)
 {

@@ -156,6 +156,7 @@ void comparison_put(run_comparison *comparison, const comparison_pair *pair, boo
 void comparison_set_lone(run_comparison *comparison, lone_kind kind, const case_key *key,
                          const char *why);
 
+/* Returns the cache level that holds x and y of a call: "L1" to "DRAM". */
 const char *comparison_regime(const run_comparison *comparison, const case_key *key);
 /* Returns the verdict on an interval of the ratio: slower if all of it is above 1 + threshold, faster if all of it is
  * below 1 / (1 + threshold), same if all of it is between these, else inconclusive. */
@@ -173,7 +174,7 @@ exit_code pair_exit_code(const comparison_pair *pair, const comparison_settings 
  * important exit code of all pairs. */
 exit_code comparison_exit_code(const run_comparison *comparison);
 
-extern const char *const accuracy_gate_names[GATE_BOUND + 1];
+extern const char *const accuracy_gate_names[GATE_BOUND + 1], *const side_names[SIDES + 1];
 /* Prints the comparison in one of OUTPUT_FORMATS_CI. */
 void comparison_print(const run_comparison *comparison, const output_file *out);
 /* Returns a pair's name such as "naive_f32_avx2 torch 512x768 hot", in printable ASCII. */

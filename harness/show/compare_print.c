@@ -9,7 +9,6 @@
 
 enum { MOST_ROWS = 26, MOST_UNCHANGED = 10, MOST_NOTES = 4, MOST_REMARKS = 4 };
 
-static const char *const side_names[SIDES] = {"base", "new"};
 const char *const accuracy_gate_names[] = {"no-worse", "exact", "bound"};
 static const char *const speed_names[] = {NULL, "same", "faster", "inconclusive", "slower"};
 static const char *const accuracy_names[] = {NULL, "bit-identical", "more accurate", "changed",
@@ -441,7 +440,7 @@ static void add_words(text_buffer *out, const char *bullet, const char *plain)
 }
 
 /* One row for each kernel and reason, in the order of the cases. */
-#define APART                                                                                      \
+#define LONE_WORDS                                                                                 \
     "SELECT kind, kernel || ' (' || iif(count(*) > 1, count(*) || ' cases: ', '') || why || ')' "  \
     "AS words FROM lone GROUP BY kind, kernel, why ORDER BY min(rowid)"
 
@@ -450,7 +449,7 @@ static void list_lone(arena *memory, const run_comparison *comparison, bool miss
                       word_list *words)
 {
     stored_table lone =
-        store_ask(comparison->store, "SELECT * FROM (" APART ") WHERE iif(kind = ?1, ?2, ?3)",
+        store_ask(comparison->store, "SELECT * FROM (" LONE_WORDS ") WHERE iif(kind = ?1, ?2, ?3)",
                   "iii", (int64_t)LONE_MISSING, (int64_t)missing, (int64_t)others);
     for (size_t i = 0; i < lone.rows; i++)
         word_list_add(words, printable(memory, "%s", table_text(&lone, i, "words")));
@@ -659,7 +658,7 @@ static relation *checks_relation(const run_comparison *comparison)
         "100 * noise)) || iif(note = '', '', '; ' || note), 3) AS summary FROM pairs) "
         "UNION ALL SELECT ?1, words, '', iif(fails, 'error', 'skipped'), 'not comparable', words, "
         "'', iif(fails, 'error', 'notice'), iif(kind = 0, 'missing', 'not compared') FROM (SELECT "
-        "*, kind = 0 AND NOT ?2 AS fails FROM (" APART "))";
+        "*, kind = 0 AND NOT ?2 AS fails FROM (" LONE_WORDS "))";
     const char *tool = comparison->settings.tool;
     const int64_t allowed = comparison->settings.allow_missing;
     relation *checks =

@@ -131,8 +131,8 @@ static void add_row(relation *made, const short_table *table, const answer_row *
                  edge->wrong     ? as_format("%zu fail", edge->wrong)
                  : edge->limited ? as_format("%zu type-limited", edge->limited)
                                  : as_text(edge->judged ? "pass" : NULL),
-                 row->all->usable < row->all->judged
-                     ? as_format("%zu/%zu", row->all->usable, row->all->judged)
+                 row->all->with_digits < row->all->judged
+                     ? as_format("%zu/%zu", row->all->with_digits, row->all->judged)
                      : as_text(row->all->judged ? "all" : NULL),
                  as_text(row->reproducible));
 }

@@ -20,7 +20,7 @@ standing_list store_standings(result_store *store, int64_t run)
         FIELD(COUNT, error_sum, judged),
         FIELD_AT(COUNT, error_sum, "failed", wrong),
         FIELD_AT(COUNT, error_sum, "type_limited", limited),
-        FIELD_AT(COUNT, error_sum, "has_correct_digits", usable),
+        FIELD_AT(COUNT, error_sum, "has_correct_digits", with_digits),
         FIELD(COUNT, error_sum, checked),
         FIELD(COUNT, error_sum, untimed),
         FIELD(REAL, error_sum, error),
@@ -205,11 +205,11 @@ const char *standing_objection(const kernel_standing *own, const case_verdict *w
                                char words[OBJECTION_WORDS])
 {
     char number[ERROR_WORDS], largest[48];
-    const error_sum *all = &own->errors[SCOPE_ALL], *extreme = &own->errors[SCOPE_EDGE_CASES];
+    const error_sum *all = &own->errors[SCOPE_ALL], *edge = &own->errors[SCOPE_EDGE_CASES];
     size_t wrong = all->wrong + all->limited;
     double size = own->errors[wrong ? SCOPE_NO_EDGE_CASES : SCOPE_ALL].error;
     const char *figure = error_in_words(size, own->dtype, worst, number);
-    bool extreme_alone = wrong == extreme->wrong + extreme->limited;
+    bool edge_alone = wrong == edge->wrong + edge->limited;
     const bool is_figure = isfinite(size) && size < dtype_no_digit(own->dtype);
     if (is_figure)
         snprintf(largest, sizeof largest, "errors up to %s row ULP", figure);
@@ -224,7 +224,7 @@ const char *standing_objection(const kernel_standing *own, const case_verdict *w
         snprintf(words, OBJECTION_WORDS, "has %s", largest);
     else
         snprintf(words, OBJECTION_WORDS, "has %s (in %zu of %zu cases%s: %s)", largest, wrong,
-                 all->judged, extreme_alone ? ", edge cases only" : "",
+                 all->judged, edge_alone ? ", edge cases only" : "",
                  all->wrong  ? "it fails"
                  : is_figure ? "larger or NaN"
                              : "it loses digits");

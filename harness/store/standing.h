@@ -19,7 +19,7 @@
 /* The default budget: the promise of the library's class `accurate`. */
 #define STANDING_ROW_ULP 2.0
 
-/* Sets of judged cases: all but adversarial rows; subsets of these: cases that are no edge cases (stored_is_extreme()),
+/* Sets of judged cases: all but adversarial rows; subsets of these: cases that are no edge cases (stored_is_edge_case()),
  * those of the family `normal`, and edge cases; and the adversarial rows. */
 typedef enum error_scope {
     SCOPE_ALL,
@@ -33,12 +33,12 @@ typedef enum error_scope {
 /* The sum of the judged cases of a kernel in one scope. */
 typedef struct error_sum {
     size_t judged, wrong;
-    size_t limited; /* type-limited */
-    size_t usable;  /* cases that pass and have a correct digit in every row */
-    size_t checked; /* conformance tests */
-    size_t untimed; /* judged, but not timed */
-    double error;   /* largest row ULP; infinite: no number; NaN: not judged, or nothing finite */
-    int64_t at;     /* the case with that error; 0: none was judged */
+    size_t limited;     /* type-limited */
+    size_t with_digits; /* cases that pass and have a correct digit in every row */
+    size_t checked;     /* conformance tests */
+    size_t untimed;     /* judged, but not timed */
+    double error; /* largest row ULP; infinite: no number; NaN: not judged, or nothing finite */
+    int64_t at;   /* the case with that error; 0: none was judged */
 } error_sum;
 
 typedef struct kernel_standing {

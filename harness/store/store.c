@@ -437,23 +437,23 @@ void store_put_row(result_store *store, int64_t run, const case_key *key, const 
                run, key, FIELDS(fields), row);
 }
 
-usability stored_usable(const stored_case *stored)
+digits_state stored_digits(const stored_case *stored)
 {
     const ln_metrics *metrics = &stored->metrics;
     verdict_kind kind = stored->verdict.kind;
     bool digits =
         metrics->mismatches == 0 && !(metrics->row_ulp_max >= dtype_no_digit(stored->key.dtype));
     if (stored->judged && kind == VERDICT_NOT_JUDGED)
-        return metrics->elements > 0 && digits ? USABLE_YES : USABLE_UNKNOWN;
+        return metrics->elements > 0 && digits ? DIGITS_YES : DIGITS_UNKNOWN;
     if (!stored->judged || !verdict_is_judged(kind))
-        return USABLE_UNKNOWN;
-    return verdict_is_right(kind) && digits ? USABLE_YES : USABLE_NO;
+        return DIGITS_UNKNOWN;
+    return verdict_is_right(kind) && digits ? DIGITS_YES : DIGITS_NO;
 }
 
-bool stored_is_extreme(const stored_case *stored)
+bool stored_is_edge_case(const stored_case *stored)
 {
     double size = fabs(stored->metrics.worst_exact);
-    return case_is_extreme(&stored->key) ||
+    return case_is_edge_case(&stored->key) ||
            (size > 0 && size < dtype_least_normal(stored->key.dtype));
 }
 
@@ -461,7 +461,7 @@ void store_put_judgement(result_store *store, int64_t id, const stored_case *sto
 {
     verdict_kind kind = stored->verdict.kind;
     const char *word = verdict_word(kind);
-    usability usable = stored_usable(stored);
+    digits_state digits = stored_digits(stored);
     /* Rows that a search found for one kernel say nothing about the accuracy of others. */
     bool adversarial =
         input_is_worst(stored->key.input) && verdict_exit_code(&stored->verdict) == EXIT_CODE_FINE;
@@ -476,9 +476,9 @@ void store_put_judgement(result_store *store, int64_t id, const stored_case *sto
         "INSERT OR REPLACE INTO judgements VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
         "issniiii", id, word, verdict_reason(kind), stored->verdict.detail,
         (int64_t)verdict_telling(&stored->verdict), (int64_t)is_check(stored->key.input),
-        (int64_t)adversarial, (int64_t)stored_is_extreme(stored));
-    if (usable != USABLE_UNKNOWN)
-        sqlite3_bind_int(statement, 9, usable == USABLE_YES);
+        (int64_t)adversarial, (int64_t)stored_is_edge_case(stored));
+    if (digits != DIGITS_UNKNOWN)
+        sqlite3_bind_int(statement, 9, digits == DIGITS_YES);
     store_bind(statement, 10, "dd",
                stored->metrics.mismatches || !figure ? INFINITY : stored->metrics.row_ulp_max,
                stored->metrics.kappa_max);

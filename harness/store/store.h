@@ -132,13 +132,13 @@ typedef struct stored_row {
 } stored_row;
 void store_put_row(result_store *store, int64_t run, const case_key *key, const stored_row *row);
 
-/* Properties of a single case that are stored when it is judged. Usable: it passes, and every row has a correct digit
- * (an output of a kernel without a bound may pass without one). Unknown: not judged. */
-typedef enum usability { USABLE_UNKNOWN, USABLE_NO, USABLE_YES } usability;
-usability stored_usable(const stored_case *stored);
-/* Returns whether a case is an edge case: case_is_extreme(), or its largest error is that of a subnormal result, since
- * conformance tests mix rows. */
-bool stored_is_extreme(const stored_case *stored);
+/* Whether a case passes with a correct digit in every row (an output of a kernel without a bound may pass without one).
+ * Unknown: it was not judged. Stored when the case is judged, as is whether it is an edge case. */
+typedef enum digits_state { DIGITS_UNKNOWN, DIGITS_NO, DIGITS_YES } digits_state;
+digits_state stored_digits(const stored_case *stored);
+/* Returns whether a case is an edge case: case_is_edge_case(), or its largest error is that of a subnormal result,
+ * since conformance tests mix rows. */
+bool stored_is_edge_case(const stored_case *stored);
 
 size_t store_runs(result_store *store, stored_run **runs); /* the caller frees *runs */
 stored_run store_run(result_store *store, int64_t run);

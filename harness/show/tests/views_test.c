@@ -132,16 +132,16 @@ TEST(test_extreme)
     static const struct {
         double worst;
         ln_type dtype;
-        bool extreme;
+        bool edge_case;
     } cases[] = {{1, LN_F32, false},        {0, LN_F32, false},        {-0x1p-126, LN_F32, false},
                  {-0x1p-127, LN_F32, true}, {0x1p-127, LN_F64, false}, {0x1p-15, LN_F16, true}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         stored.metrics.worst_exact = cases[i].worst;
         stored.key.dtype = cases[i].dtype;
-        assert_int_equal(stored_is_extreme(&stored), cases[i].extreme);
+        assert_int_equal(stored_is_edge_case(&stored), cases[i].edge_case);
     }
     snprintf(stored.key.input, sizeof stored.key.input, "overflow");
-    assert_true(stored_is_extreme(&stored));
+    assert_true(stored_is_edge_case(&stored));
 }
 
 TEST(test_json_text)
