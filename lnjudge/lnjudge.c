@@ -607,7 +607,7 @@ static void note_verdict(kernel_session *session, const char *input, const char 
         return;
     session->settings = settings;
     fill_case(block, verdict, &judgement->metrics, into);
-    into->entry = session->done;
+    into->step = session->done;
     free_row(&into->worst);
     if (*words && !into->passed)
         number_print(into->detail, sizeof into->detail, "%s: %s", words, verdict->detail);
@@ -696,7 +696,7 @@ static void run_problem(kernel_session *session, size_t index)
                  __builtin_popcountll(combination_factors(&shown)) +
                      (centred ? 0 : COVERING_FACTORS),
                  &judgement);
-    if (session->done < session->count || session->question.entry > 0)
+    if (session->done < session->count || session->question.step > 0)
         return;
     covering_run_conclude(&session->covering, &all.verdict);
     if (verdict_is_fault(all.verdict.kind))
@@ -757,7 +757,7 @@ static void begin(const lnjudge_question *given, kernel_session *session)
             session->families[session->family_count++] = family[i].name;
     session->count = session->family_count * question->hidden_count;
     const bool these = question->traits & LNJUDGE_THESE_SIZES;
-    if (question->entry == 0 || question->entry > session->count) {
+    if (question->step == 0 || question->step > session->count) {
         /* All problems have the convention of the question. */
         session->combinations = combinations_make(
             &session->memory,
@@ -771,12 +771,12 @@ static void begin(const lnjudge_question *given, kernel_session *session)
         session->covering = (covering_run){
             .judge = session->judge, .kernel = &session->kernel, .first = &question->convention};
     }
-    if (question->entry > session->count)
-        die(EXIT_CODE_USAGE, "entry is %zu, but there are %zu steps", question->entry,
+    if (question->step > session->count)
+        die(EXIT_CODE_USAGE, "step is %zu, but there are %zu steps", question->step,
             session->count);
-    if (question->entry > 0) {
-        session->done = question->entry - 1;
-        session->count = question->entry;
+    if (question->step > 0) {
+        session->done = question->step - 1;
+        session->count = question->step;
     }
 }
 
@@ -807,7 +807,7 @@ static void conclude(kernel_session *session)
     double largest = -1;
     bool judged = false;
     lnjudge_report *report = &session->report;
-    if (session->question.entry == 0)
+    if (session->question.step == 0)
         for (size_t i = 0; i < session->question.hidden_count; i++)
             refuse_unsupported(report, session->question.hidden[i]);
     report->passed = 1;

@@ -80,7 +80,7 @@ typedef struct lnjudge_case {
     char check[16]; /* "rows" (of an input family), or "combinations" (the covering array) */
     char input[32]; /* an input family; "given"; "" for checks with rows of several families */
     char convention[LNJUDGE_LABEL];
-    size_t entry; /* the number of its worst step, to repeat it by lnjudge_question.entry */
+    size_t step; /* the number of its worst step, to repeat it by lnjudge_question.step */
     /* Of the worst block: the plainest of those that fail, or that with the largest row_ulp_max if all pass. */
     size_t rows, hidden;
     int passed;
@@ -143,7 +143,7 @@ typedef struct lnjudge_question {
     uint64_t seed;
     double max_row_ulp; /* limit for rows with kappa up to 2 that are no longer than these sizes */
     const volatile int *stop; /* or NULL; once *stop is not 0, the step ends with LNJUDGE_STOPPED */
-    size_t entry;             /* 0: run all steps; else only the step of this number, from 1 on */
+    size_t step;              /* 0: run all steps; else only the step of this number, from 1 on */
     lnjudge_before_step before_step; /* or NULL */
 } lnjudge_question;
 

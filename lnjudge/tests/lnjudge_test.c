@@ -136,7 +136,7 @@ TEST(finds_planted_faults)
 }
 
 /* The limit does not apply to this problem of the covering array, since its rows are longer. */
-TEST(asks_one_entry)
+TEST(asks_one_step)
 {
     toy kernel = {FAULT_SLIGHT, 0};
     lnjudge_question question = question_of(&kernel);
@@ -144,16 +144,16 @@ TEST(asks_one_entry)
     lnjudge_error error;
     question.traits &= ~(unsigned)LNJUDGE_THESE_SIZES;
     question.max_row_ulp = 4.5;
-    for (question.entry = 60; question.entry <= 61; question.entry++) {
+    for (question.step = 60; question.step <= 61; question.step++) {
         assert_int_equal(lnjudge_kernel_judge(&question, &report, &error), LNJUDGE_OK);
         assert_int_equal(report.count, 1);
         assert_string_equal(report.cases->check, "combinations");
-        assert_int_equal(report.cases->entry, question.entry);
+        assert_int_equal(report.cases->step, question.step);
         lnjudge_report_free(&report);
     }
-    question.entry = 1 << 20;
+    question.step = 1 << 20;
     assert_int_equal(lnjudge_kernel_judge(&question, &report, &error), LNJUDGE_ERROR_ARGUMENT);
-    assert_non_null(strstr(error.message, "entry is 1048576, but there are "));
+    assert_non_null(strstr(error.message, "step is 1048576, but there are "));
 }
 
 TEST(watches_pages)

@@ -144,7 +144,7 @@ def report_of(report, subject, repeat, type_, param, framework, put_right=lambda
                          case.rows, case.hidden, case.verdict.decode() or None, case.reason.decode(),
                          case.detail.decode("utf-8", "replace"), bool(case.passed), metrics,
                          _row(case.worst, case, type_, param, framework),
-                         list(case.ulp_histogram), case.entry))
+                         list(case.ulp_histogram), case.step))
         put_right(made[-1])
     worst = made[report.worst] if made else None
     result = Report(made, bool(report.passed), subject, repeat, worst,

@@ -99,7 +99,7 @@ class Callable:
             y[np.isnan(y)] = np.nan
 
     def _answer(self, x, parameters, y):
-        """Writes the result of fn for the layout of this entry to y. If fn raises twice with this layout but not
+        """Writes the result of fn for the layout of this step to y. If fn raises twice with this layout but not
         with contiguous arrays, it does not support the layout."""
         layout = self.layout or (layouts.ROWS if x.strides[0] > x[0].nbytes and len(x) > 1
                                  else layouts.PLAIN)
@@ -356,7 +356,7 @@ class Subject:
 
 def judge(fn, *, convention=None, operation=None, hidden=None, dtype="f32", param_dtype=None, seed=1,
           max_row_ulp=0, framework=None, only=False, strided=True, isolate=False, deadline=60.0,
-          on_call=None, entry=0) -> Report:
+          on_call=None, step=0) -> Report:
     """Judges a LayerNorm (fn(x, gamma, beta), fn(x, gamma), fn(x) or a torch module) or an RMSNorm
     (fn(x, weight), fn(x), or an object whose class has RMSNorm in its name).
 
@@ -370,7 +370,7 @@ def judge(fn, *, convention=None, operation=None, hidden=None, dtype="f32", para
     max_row_ulp: an additional limit for rows with kappa <= 2 (mean near zero), no longer than hidden.
     framework "torch" passes tensors. strided=False: only dense rows. isolate=True runs fn in a child process;
     a call that takes longer than `deadline` seconds is a timeout there. on_call(rows, hidden) is called before
-    each call. entry: run only the step of this number, which the report's `repeat` contains.
+    each call. step: run only the step of this number, which the report's `repeat` contains.
 
     Raises ArgumentError for wrong arguments, and KeyboardInterrupt. Other exceptions of fn are in the report.
     """
@@ -390,7 +390,7 @@ def judge(fn, *, convention=None, operation=None, hidden=None, dtype="f32", para
     max_row_ulp = lib.number(max_row_ulp, "max_row_ulp")
     deadline = lib.number(deadline, "deadline")
     arrays.give(np.zeros((1, 1), arrays.STORED[type_]), type_, framework)  # raises if this type cannot be made here
-    entry = lib.whole(entry, "entry", 0)
+    step = lib.whole(step, "step", 0)
     said = {"convention": lib.label_of(wanted), "hidden": sizes if len(sizes) > 1 else sizes[0],
             "dtype": type_, "seed": seed}
     said.update((name, value) for name, value, usual in (
@@ -401,7 +401,7 @@ def judge(fn, *, convention=None, operation=None, hidden=None, dtype="f32", para
     repeat = f"lnbench.judge({subject.name}, {given})"
     options = {"wanted": wanted, "sizes": sizes, "type_": type_, "param": param, "traits": traits,
                "seed": seed, "max_row_ulp": max_row_ulp, "framework": framework,
-               "subject": subject.name, "repeat": repeat, "entry": entry}
+               "subject": subject.name, "repeat": repeat, "step": step}
     if isolate:
         from ._isolate import in_child
         return in_child(lambda called: _judge(subject.fn, on_call=called, **options),
@@ -441,35 +441,35 @@ def _interrupts_of(called):
             os.close(writing)
 
 
-def _judge(fn, *, entry=0, **options):
-    """Returns the report. If an array layout may cause a failure, runs the entry again with contiguous arrays."""
-    report = _report(fn, entry=entry, **options)
+def _judge(fn, *, step=0, **options):
+    """Returns the report. If an array layout may cause a failure, runs the step again with contiguous arrays."""
+    report = _report(fn, step=step, **options)
     case = report.worst_case
-    if report.passed or not case or not case.entry:
+    if report.passed or not case or not case.step:
         return report
-    report.repeat = f"{report.repeat[:-1]}, entry={case.entry})"
-    layout = layouts.of_entry(options["seed"], case.entry, options["framework"])
+    report.repeat = f"{report.repeat[:-1]}, step={case.step})"
+    layout = layouts.of_step(options["seed"], case.step, options["framework"])
     if layout and layout != layouts.PLAIN:
-        plain = _report(fn, entry=case.entry, layout=layouts.PLAIN, **options)
+        plain = _report(fn, step=case.step, layout=layouts.PLAIN, **options)
         detail = re.sub(r", x(?:'s)? [^,:]*", "", case.detail)  # without the layout of the plan
         case.detail = f"x is {layout}{' (it passes if x is contiguous)' * plain.passed}, {detail}"
     return report
 
 
 def _report(fn, *, wanted, sizes, type_, param, traits, seed, max_row_ulp, framework, subject,
-            repeat, on_call, entry, layout=None):
+            repeat, on_call, step, layout=None):
     called, report = Callable(fn, framework, type_, param, on_call, lib.form_of(wanted) == "scalar"), lib.Report()
     index = arrays.TYPES.index
 
-    def before_step(_user, step, _steps, limit):
-        called.layout = layout or layouts.of_entry(seed, step, framework)
+    def before_step(_user, number, _steps, limit):
+        called.layout = layout or layouts.of_step(seed, number, framework)
         if called.layout in layouts.ONE_BY_ONE:
             limit[0] = 0
     question = lib.Question(
         struct_size=c.sizeof(lib.Question), kernel=called.kernel, convention=wanted,
         storage=index(type_), param=index(param), accumulator=index("f64" if type_ == "f64" else "f32"),
         traits=traits, hidden=(c.c_size_t * len(sizes))(*sizes), hidden_count=len(sizes), seed=seed,
-        max_row_ulp=max_row_ulp, stop=c.pointer(called.stop), entry=entry, before_step=lib.BEFORE_STEP(before_step))
+        max_row_ulp=max_row_ulp, stop=c.pointer(called.stop), step=step, before_step=lib.BEFORE_STEP(before_step))
     try:
         with _interrupts_of(called), warnings.catch_warnings():  # rows overflow on purpose
             warnings.simplefilter("ignore", RuntimeWarning)

@@ -35,10 +35,10 @@ _MADE = {
 }
 
 
-def of_entry(seed, entry, framework):
-    """Returns the layout of an entry of the judge's plan. Every second entry has None: the layout of the plan itself.
-    A plan has enough entries for each layout to occur with each level of the plan's factors."""
-    drawn = hashlib.blake2b(b"%d %d" % (seed, entry), digest_size=2).digest()
+def of_step(seed, step, framework):
+    """Returns the layout of a step of the judge's plan. Every second step has None: the layout of the plan itself.
+    A plan has enough steps for each layout to occur with each level of the plan's factors."""
+    drawn = hashlib.blake2b(b"%d %d" % (seed, step), digest_size=2).digest()
     names = tuple(_MADE)[:5 if framework == "torch" else None]
     return names[drawn[1] % len(names)] if drawn[0] % 2 else None
 

@@ -87,7 +87,7 @@ class Row(c.Structure):
 
 class Case(c.Structure):
     _fields_ = [("check", c.c_char * 16), ("input", c.c_char * 32), ("convention", c.c_char * 128),
-                ("entry", c.c_size_t), ("rows", c.c_size_t), ("hidden", c.c_size_t),
+                ("step", c.c_size_t), ("rows", c.c_size_t), ("hidden", c.c_size_t),
                 ("passed", c.c_int),
                 ("verdict", c.c_char * 16),
                 ("reason", c.c_char * 24), ("detail", c.c_char * 512),
@@ -110,7 +110,7 @@ class Question(c.Structure):
                 ("accumulator", c.c_int), ("traits", c.c_uint),
                 ("hidden", c.POINTER(c.c_size_t)), ("hidden_count", c.c_size_t),
                 ("seed", c.c_uint64), ("max_row_ulp", c.c_double), ("stop", c.POINTER(c.c_int)),
-                ("entry", c.c_size_t), ("before_step", BEFORE_STEP)]
+                ("step", c.c_size_t), ("before_step", BEFORE_STEP)]
 
 
 class Box(c.Structure):

@@ -35,7 +35,7 @@ class Case:
     metrics: Dict[str, float] = field(default_factory=dict)
     worst: Optional[WorstRow] = None
     ulp_histogram: List[int] = field(default_factory=list)
-    entry: int = 0  # the number of the worst step, for judge(entry=...)
+    step: int = 0  # the number of the worst step, for judge(step=...)
 
     def to_dict(self) -> dict:
         """Returns the content of the C program's JSON: counts are integers, and infinities and NaN are null."""

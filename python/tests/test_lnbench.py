@@ -241,7 +241,7 @@ class Verdicts(unittest.TestCase):
             kind = strange(__call__=lambda self, x, gamma, beta: layernorm(x, gamma, beta),
                            **{name: boom if name in dir(object) and name != "__class__"
                               else property(boom)})
-            report = lnbench.judge(kind(), hidden=256, only=True, entry=60)
+            report = lnbench.judge(kind(), hidden=256, only=True, step=60)
             self.assertTrue(report.passed, f"{name}: {report.says()}")
         kind = strange(__call__=boom, __repr__=lambda self: escape)
         self.assertTrue(all(line.isprintable() for line in str(
@@ -303,7 +303,7 @@ class Verdicts(unittest.TestCase):
                 (lambda x, p=1, q=0: layernorm(x, p, q), "gets no gamma and no beta: p, q keep their defaults"),
                 (lambda x, weight, residual=None: layernorm(x, weight), ""),
                 (lambda x, g, b: (layernorm(x, g, b), 0), "returns a tuple of 2: its first element was judged"))):
-            report = lnbench.judge(fn, hidden=257, only=True, entry=60)
+            report = lnbench.judge(fn, hidden=257, only=True, step=60)
             self.assertTrue(report.passed, f"{number}: {report}")
             self.assertRegex("; ".join(report.facts), f"^{fact}$", number)
         for fn, words in ((lambda x, **more: x, "unknown which arguments are gamma and beta"), (lambda x, b: x, "no parameter for gamma"),
@@ -314,7 +314,7 @@ class Verdicts(unittest.TestCase):
         # 1e-5 rounded to f32 is another eps, which is detected in f64.
         for eps, passed in ((EPS, False), (1e-5, True)):
             self.assertEqual(lnbench.judge(lambda x, g: layernorm(x, g, 0, eps), hidden=257, dtype="f64",
-                                           only=True, entry=60).passed, passed)
+                                           only=True, step=60).passed, passed)
 
     def test_wants_torch(self):
         """A function of torch tensors gets a hint, and its exception is printed once."""
@@ -521,7 +521,7 @@ class Published(unittest.TestCase):
                 lines = str(caught.exception).split("\n")
                 self.assertLessEqual(len(lines), 6)
                 repeat = lines[-1].replace(lines[-1].split("(")[1].split(",")[0], "fn", 1)
-                self.assertRegex(repeat, r"^repeat    lnbench.judge\(fn, .*, entry=\d+\)$")
+                self.assertRegex(repeat, r"^repeat    lnbench.judge\(fn, .*, step=\d+\)$")
                 again = eval(repeat.split("    ")[1])  # pylint: disable=eval-used
                 self.assertFalse(again.passed and name not in ("seldom", "gamma of the first call"))
 
