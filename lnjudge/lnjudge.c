@@ -431,7 +431,7 @@ typedef struct kernel_session {
     size_t family_count;
     size_t count, done; /* steps: each family at each size, then each problem */
     judge_block block;  /* of the current step */
-    int settings;       /* of the problem that the last case holds (note_verdict()) */
+    int distance;       /* of the problem that the last case holds (note_verdict()) */
     lnjudge_report report;
 } kernel_session;
 
@@ -570,10 +570,10 @@ static void reserve(kernel_runner *runner, size_t bytes)
 
 /* ---- the report ---- */
 
-/* Returns whether the case should hold this judgement in place of its own: one that fails, the plainest of those that
+/* Returns whether the case should hold this judgement in place of its own: one that fails, the simplest of those that
  * fail, and the one with the largest error of those that pass. */
-static bool is_worse(const lnjudge_case *held, const case_verdict *verdict, double row_ulp,
-                     bool plainer)
+static bool replaces(const lnjudge_case *held, const case_verdict *verdict, double row_ulp,
+                     bool simpler)
 {
     verdict_kind kind;
     bool passes = verdict_exit_code(verdict) == EXIT_CODE_FINE;
@@ -581,13 +581,14 @@ static bool is_worse(const lnjudge_case *held, const case_verdict *verdict, doub
         return *held->verdict == '\0' || verdict_is_judged(verdict->kind);
     if (!verdict_is_judged(verdict->kind) || held->passed != passes)
         return !passes;
-    return passes ? row_ulp > lnjudge_metric(held, "row_ulp_max") : plainer;
+    return passes ? row_ulp > lnjudge_metric(held, "row_ulp_max") : simpler;
 }
 
 /* Adds a judgement to the report. words: the problem ("4x257, rows far from zero"), or "" if the shape is enough.
- * settings: how far it is from the plainest problem. */
+ * distance: number of settings that are not the default, plus COVERING_FACTORS if rows are not centred; INT_MAX: no
+ * single problem. */
 static void note_verdict(kernel_session *session, const char *input, const char *words,
-                         int settings, const case_judgement *judgement)
+                         int distance, const case_judgement *judgement)
 {
     const case_verdict *verdict = &judgement->verdict;
     const judge_block *block = &session->block;
@@ -603,9 +604,9 @@ static void note_verdict(kernel_session *session, const char *input, const char 
         snprintf(into->check, sizeof into->check, "%s", check);
         snprintf(into->input, sizeof into->input, "%s", input);
     }
-    if (!is_worse(into, verdict, judgement->metrics.row_ulp_max, settings < session->settings))
+    if (!replaces(into, verdict, judgement->metrics.row_ulp_max, distance < session->distance))
         return;
-    session->settings = settings;
+    session->distance = distance;
     fill_case(block, verdict, &judgement->metrics, into);
     into->step = session->done;
     free_row(&into->worst);
@@ -692,10 +693,8 @@ static void run_problem(kernel_session *session, size_t index)
     apply_limit(session, &judgement);
     /* A problem whose rows are all centred comes first: in others the cause may be hidden behind NaN or overflow. */
     const bool centred = shown.levels[factor_find(shown.table, FACTOR_CONTENTS, 0)] == 0;
-    note_verdict(session, "", words,
-                 __builtin_popcountll(combination_factors(&shown)) +
-                     (centred ? 0 : COVERING_FACTORS),
-                 &judgement);
+    const int settings = __builtin_popcountll(combination_factors(&shown));
+    note_verdict(session, "", words, settings + (centred ? 0 : COVERING_FACTORS), &judgement);
     if (session->done < session->count || session->question.step > 0)
         return;
     covering_run_conclude(&session->covering, &all.verdict);

@@ -81,7 +81,7 @@ typedef struct lnjudge_case {
     char input[32]; /* an input family; "given"; "" for checks with rows of several families */
     char convention[LNJUDGE_LABEL];
     size_t step; /* the number of its worst step, to repeat it by lnjudge_question.step */
-    /* Of the worst block: the plainest of those that fail, or that with the largest row_ulp_max if all pass. */
+    /* Of the worst block: the simplest of those that fail, or that with the largest row_ulp_max if all pass. */
     size_t rows, hidden;
     int passed;
     char verdict[16]; /* "pass", "type-limited", "fail", "unsupported", "missing"; "": not judged */
