@@ -245,11 +245,11 @@ void judge_load_row(row_judge *judge, const judge_block *block, size_t row)
 const row_limits *judge_limits(row_judge *judge, const judge_block *block, const judged_kind *kind,
                                size_t row)
 {
-    const order_question given = {.storage = block->storage,
-                                  .accumulator = kind->accumulator,
-                                  .hidden = block->hidden,
-                                  .convention = &block->convention,
-                                  .flushes = kind->flushes};
+    const order_question question = {.storage = block->storage,
+                                     .accumulator = kind->accumulator,
+                                     .hidden = block->hidden,
+                                     .convention = &block->convention,
+                                     .flushes = kind->flushes};
     const metrics_row judged = judge_metrics_row(block, row);
     const size_t rows = block->distinct ? block->distinct : block->rows;
     struct kind_limits *place = &block->limits->kinds[kind->accumulator == LN_F64];
@@ -263,7 +263,7 @@ const row_limits *judge_limits(row_judge *judge, const judge_block *block, const
     judge_load_row(judge, block, row);
     row %= rows;
     if (!place->made[row])
-        limits_of_row(&given, &judged, judge->values, &place->rows[row]);
+        limits_of_row(&question, &judged, judge->values, &place->rows[row]);
     place->made[row] = true;
     return &place->rows[row];
 }

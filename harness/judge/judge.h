@@ -111,8 +111,8 @@ typedef struct row_limits {
     double statistics[ROLES_MOST]; /* the allowed errors of its statistics */
 } row_limits;
 
-/* Computes the limits of a row. given: describes the kernel; its chance is ignored. x: the row as doubles. */
-void limits_of_row(const order_question *given, const metrics_row *row, const double *x,
+/* Computes the limits of a row. question: describes the kernel; its chance is ignored. x: the row as doubles. */
+void limits_of_row(const order_question *question, const metrics_row *row, const double *x,
                    row_limits *limits);
 /* Returns the limits of the least accurate correct algorithms. An error between `limits` and these is type-limited. */
 row_limits limits_poorest(ln_type accumulator, const metrics_row *row, const double *x,

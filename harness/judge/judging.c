@@ -89,11 +89,11 @@ double gamma_with(double n, double u, double chance)
     return fmin(certain, expm1(l * sqrt(n) * u + n * u * u / (1 - u)));
 }
 
-double unit_behind(const order_question *given)
+double unit_behind(const order_question *question)
 {
-    bool short_rows = given->storage == LN_BF16 || given->storage == LN_F16;
-    return fmax(unit_roundoff(given->accumulator),
-                unit_roundoff(short_rows ? LN_F32 : given->storage));
+    bool short_rows = question->storage == LN_BF16 || question->storage == LN_F16;
+    return fmax(unit_roundoff(question->accumulator),
+                unit_roundoff(short_rows ? LN_F32 : question->storage));
 }
 
 double rstd_error(const ln_convention *convention, double S, double lost, double u)
@@ -178,13 +178,13 @@ double add_in_order(ln_type type, const double *terms, size_t count, int order)
  * product and the sum each to the storage type. */
 static const double factor = 4;
 
-void limits_of_row(const order_question *given, const metrics_row *row, const double *x,
+void limits_of_row(const order_question *question, const metrics_row *row, const double *x,
                    row_limits *limits)
 {
     const operation_judging *judging = judgings[row->convention->operation];
     static const double rare = 1e-9;
     const ln_row_facts *facts = &row->answer->facts;
-    order_question probable = *given, certain = *given, plain = *given;
+    order_question probable = *question, certain = *question, plain = *question;
     certain.chance = plain.chance = 0;
     plain.flushes = false;
     probable.chance = rare;
@@ -195,16 +195,16 @@ void limits_of_row(const order_question *given, const metrics_row *row, const do
     for (size_t i = 0; i < row->hidden; i++)
         if (element_scale(row, i) > 0)
             least = fmin(least, ulp_in(format_of(row->storage), element_scale(row, i)));
-    const ln_type type = dtype_size(given->storage) == 2 ? LN_F32 : given->storage;
-    const double below = arithmetic_of(type, given->flushes).tiny *
+    const ln_type type = dtype_size(question->storage) == 2 ? LN_F32 : question->storage;
+    const double below = arithmetic_of(type, question->flushes).tiny *
                          (facts->max_abs + row->answer->max_xhat + 3) / least;
     limits->order_ulp = ln_bound_row_ulp(&limits->order.bound, row) + below;
     limits->likely_ulp = ln_bound_row_ulp(&likely.bound, row) + below;
-    limits->textbook = judging->textbook(row, x, given->accumulator);
+    limits->textbook = judging->textbook(row, x, question->accumulator);
     /* The textbook algorithms keep subnormal numbers. For a kernel that flushes them, the increase of the bound of
      * any order is added, unless that bound is infinite. */
-    order_answer unflushed = given->flushes ? judging->any_order(&plain, facts) : limits->order;
-    bool flushing = given->flushes, endless = flushing && !isfinite(limits->order_ulp);
+    order_answer unflushed = question->flushes ? judging->any_order(&plain, facts) : limits->order;
+    bool flushing = question->flushes, endless = flushing && !isfinite(limits->order_ulp);
     double most = factor * fmax(limits->textbook.row_ulp, 1);
     if (flushing)
         most += limits->order_ulp - ln_bound_row_ulp(&unflushed.bound, row);

@@ -2,7 +2,7 @@
  * functions that these files share.
  *
  *     const operation_judging *judging = judgings[block->operation];
- *     judging->any_order(&given, &facts);
+ *     judging->any_order(&question, &facts);
  *
  * A new operation is a file that defines NAME_judging, and its line in domain/operations.def. */
 #ifndef LNBENCH_JUDGING_H
@@ -36,7 +36,7 @@ typedef struct operation_judging {
     bool (*answer)(ln_reference *reference, const judge_block *block, size_t row);
     /* Return the largest error of any order of summation, and the errors of the textbook algorithms (x: hidden
      * elements, with the residual added). */
-    order_answer (*any_order)(const order_question *given, const ln_row_facts *facts);
+    order_answer (*any_order)(const order_question *question, const ln_row_facts *facts);
     textbook_errors (*textbook)(const metrics_row *row, const double *x, ln_type accumulator);
     /* Returns the errors of correct algorithms that lose more digits on some rows: a kernel within them is
      * type-limited. NULL: there are no such algorithms. */
@@ -108,7 +108,7 @@ double gamma_with(double n, double u, double chance);
 /* Returns a bound of |rstd' / rstd - 1| for a mean square S with an error `lost`; infinite: no bound is known. */
 double rstd_error(const ln_convention *convention, double S, double lost, double u);
 /* Returns the unit roundoff of the steps after the sums. */
-double unit_behind(const order_question *given);
+double unit_behind(const order_question *question);
 
 /* Rounds the result of one operation in double to the accumulator's type. Rounding twice is harmless, since
  * 53 >= 2 p + 2 (Figueroa 1995). */

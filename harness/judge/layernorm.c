@@ -82,49 +82,49 @@ static const order_answer no_claim = {{INFINITY, 0},
 
 /* Raises *lost and *delta to the errors of running means and merges, proven in kernels/bounds/bounds.c for n elements
  * in each lane and L levels. Here `chance` also reduces the sums of N similar roundings in that proof. */
-static void add_running_means(const order_question *given, const ln_row_facts *facts,
+static void add_running_means(const order_question *question, const ln_row_facts *facts,
                               const arithmetic *sums, unsigned levels, double *lost, double *delta)
 {
-    double u = sums->unit, all = (double)given->hidden, L = levels;
+    double u = sums->unit, all = (double)question->hidden, L = levels;
     double n = ceil(all / exp2(L)), g4 = gamma_of(4, u), V = facts->var;
     double S = sqrt(V + facts->mean * facts->mean);
     double growth = exp(n * u + g4 * (1 + log(n)));
-    double chain = given->chance > 0 ? gamma_with(n, u, given->chance) / u : n;
+    double chain = question->chance > 0 ? gamma_with(n, u, question->chance) / u : n;
     double P = fmin(chain * S, facts->max_abs * (chain + 1) / 2);
     double e = growth * (2 * sqrt(2) * g4 * sqrt(V) + u * P + sums->tiny * (n + 1) / 2);
     double E = pow(1 + gamma_of(5, u), L) * (e + g4 * sqrt(L * V) + L * (u * S + sums->tiny));
     double off = E * sqrt(V) * sqrt((1 + sqrt(2)) * (1 + sqrt(2)) + 4 * L) + (1 + L) * E * E;
-    off += gamma_with(n + 2 * L + 7, u, given->chance) * (V + off) + 4 * sums->tiny;
+    off += gamma_with(n + 2 * L + 7, u, question->chance) * (V + off) + 4 * sums->tiny;
     *lost = fmax(*lost, off);
     *delta = fmax(*delta, E);
 }
 
-static order_answer layernorm_any_order(const order_question *given, const ln_row_facts *facts)
+static order_answer layernorm_any_order(const order_question *question, const ln_row_facts *facts)
 {
-    const ln_convention *convention = given->convention;
-    arithmetic sums = arithmetic_of(given->accumulator, given->flushes);
-    double n = (double)given->hidden, mu = fabs(facts->mean), r = facts->rstd;
-    double g = gamma_with(n + 4, sums.unit, given->chance);
+    const ln_convention *convention = question->convention;
+    arithmetic sums = arithmetic_of(question->accumulator, question->flushes);
+    double n = (double)question->hidden, mu = fabs(facts->mean), r = facts->rstd;
+    double g = gamma_with(n + 4, sums.unit, question->chance);
     double Q = facts->var + mu * mu;
-    if (!isfinite(r) || !isfinite(g) || !rstd_is_ordinary(given->accumulator, given->storage, r) ||
-        given->hidden <= (size_t)convention->ddof || !(4 * n * Q < sums.largest) ||
-        !(4 * n * facts->mean_abs < sums.largest))
+    if (!isfinite(r) || !isfinite(g) || question->hidden <= (size_t)convention->ddof ||
+        !(4 * n * Q < sums.largest) || !(4 * n * facts->mean_abs < sums.largest) ||
+        !rstd_is_ordinary(question->accumulator, question->storage, r))
         return no_claim;
     double delta = g * facts->mean_abs + sums.tiny;
     double divided = n / (n - convention->ddof);
     double lost = g * Q + (2 * mu + delta) * delta + 4 * sums.unit * (Q + mu * mu) + 4 * sums.tiny;
-    for (unsigned levels = 0; levels < 64 && given->hidden >> levels > 0; levels++)
-        add_running_means(given, facts, &sums, levels, &lost, &delta);
+    for (unsigned levels = 0; levels < 64 && question->hidden >> levels > 0; levels++)
+        add_running_means(question, facts, &sums, levels, &lost, &delta);
     lost *= divided;
     double rho = rstd_error(convention, facts->var * divided, lost, sums.unit);
     if (!isfinite(rho))
         return no_claim;
-    double a = unit_behind(given), v = unit_roundoff(given->storage);
+    double a = unit_behind(question), v = unit_roundoff(question->storage);
     double eps = convention->eps_place == LN_EPS_QUOTIENT ? convention->eps : 0;
     double xhat = r * (1 + rho) * (delta + 6 * a * (mu + facts->max_dev + delta)) +
                   r * facts->max_dev * rho + 6 * a * eps + 4 * sums.tiny;
-    if (given->flushes)
-        xhat += r * (1 + rho) * 4 * arithmetic_of(given->storage, true).tiny;
+    if (question->flushes)
+        xhat += r * (1 + rho) * 4 * arithmetic_of(question->storage, true).tiny;
     return (order_answer){{xhat * slack, 5 * fmax(a, v) + v},
                           {[ROLE_MEAN] = (delta + 4 * sums.unit * (mu + delta)) * slack,
                            [ROLE_RSTD] = (rho + sums.unit) * slack}};

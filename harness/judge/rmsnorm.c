@@ -103,35 +103,35 @@ static uint64_t rmsnorm_rounded_otherwise(const judge_block *block, const void *
 static const double slack = 1 + 1e-12;
 static const order_answer no_claim = {{INFINITY, 0}, {[ROLE_RSTD] = INFINITY}};
 
-static order_answer rmsnorm_any_order(const order_question *given, const ln_row_facts *facts)
+static order_answer rmsnorm_any_order(const order_question *question, const ln_row_facts *facts)
 {
-    const ln_convention *own = given->convention;
-    arithmetic sums = arithmetic_of(given->accumulator, given->flushes);
-    double n = (double)given->hidden, r = facts->rstd, V = facts->var, D = facts->max_abs;
-    double g = gamma_with(n + 4, sums.unit, given->chance);
-    double a = unit_behind(given), v = unit_roundoff(given->storage);
-    if (!isfinite(r) || !isfinite(g) || !rstd_is_ordinary(given->accumulator, given->storage, r) ||
-        !(4 * n * V < sums.largest))
+    const ln_convention *own = question->convention;
+    arithmetic sums = arithmetic_of(question->accumulator, question->flushes);
+    double n = (double)question->hidden, r = facts->rstd, V = facts->var, D = facts->max_abs;
+    double g = gamma_with(n + 4, sums.unit, question->chance);
+    double a = unit_behind(question), v = unit_roundoff(question->storage);
+    if (!isfinite(r) || !isfinite(g) || !(4 * n * V < sums.largest) ||
+        !rstd_is_ordinary(question->accumulator, question->storage, r))
         return no_claim;
     double lost = g * V + 4 * sums.unit * V + 4 * sums.tiny;
     if (own->sum != LN_RMS_SUM_ROUNDED)
         lost += 2 * a * V;
-    double rho = rstd_error(given->convention, V, lost, sums.unit);
+    double rho = rstd_error(question->convention, V, lost, sums.unit);
     /* |r' / r - 1| of a root that has a relative error of rho before it is rounded. */
     if (isfinite(rho) && own->root) {
         const double root = rmsnorm_root(own, V);
-        const double high = stored_in(given->storage, root * (1 + 2 * rho) * slack);
-        const double low = stored_in(given->storage, root * (1 - rho) / slack);
+        const double high = stored_in(question->storage, root * (1 + 2 * rho) * slack);
+        const double low = stored_in(question->storage, root * (1 - rho) / slack);
         rho = low > 0 ? fmax(fabs(1 / (low * r) - 1), fabs(1 / (high * r) - 1)) : INFINITY;
     }
     if (!isfinite(rho))
         return no_claim;
     double xhat = D * r * (rho + 6 * a * (1 + rho)) + 4 * sums.tiny, affine = 3 * a + v;
-    if (given->flushes)
-        xhat += r * (1 + rho) * 4 * arithmetic_of(given->storage, true).tiny;
+    if (question->flushes)
+        xhat += r * (1 + rho) * 4 * arithmetic_of(question->storage, true).tiny;
     if (own->cast) {
         affine += 2 * v;
-        xhat += 2 * v * dtype_least_normal(given->storage);
+        xhat += 2 * v * dtype_least_normal(question->storage);
     }
     return (order_answer){{xhat * slack, affine}, {[ROLE_RSTD] = (rho + 4 * sums.unit) * slack}};
 }

@@ -147,11 +147,11 @@ static void run_kernel(const ln_kernel *kernel, void *y, void *mean, void *rstd)
 static row_limits limits_of(ln_type accumulator)
 {
     row_limits limits;
-    order_question given = {.storage = made->storage,
-                            .accumulator = accumulator,
-                            .hidden = made->hidden,
-                            .convention = &made->convention};
-    limits_of_row(&given, &made->row, made->x, &limits);
+    order_question question = {.storage = made->storage,
+                               .accumulator = accumulator,
+                               .hidden = made->hidden,
+                               .convention = &made->convention};
+    limits_of_row(&question, &made->row, made->x, &limits);
     return limits;
 }
 
@@ -366,12 +366,12 @@ TEST(what_is_lost_below_the_least_normal_number_is_no_fault)
                            : x * s + (beta - mean * s);
         }
         row_limits limits;
-        order_question given = {.storage = LN_F32,
-                                .accumulator = LN_F32,
-                                .hidden = made->hidden,
-                                .convention = &made->convention,
-                                .flushes = flushes};
-        limits_of_row(&given, &made->row, made->x, &limits);
+        order_question question = {.storage = LN_F32,
+                                   .accumulator = LN_F32,
+                                   .hidden = made->hidden,
+                                   .convention = &made->convention,
+                                   .flushes = flushes};
+        limits_of_row(&question, &made->row, made->x, &limits);
         if (!limits_hold(&limits, &made->row, y))
             fail_msg("run %d: %g, at most %g", run, limits_error(&made->row, y), limits.row_ulp);
     }

@@ -447,11 +447,10 @@ static void make_row(search *own, ln_operation kind, const reduction *over, cons
         memory_is_out(row->length);
     const metrics_row judged = {type, type,    row->length,    &plain, NULL,
                                 NULL, &result, LN_AFFINE_NONE, false};
-    const order_question given = {.storage = type == LN_F64 && own->sums == LN_F32 ? LN_F32 : type,
-                                  .accumulator = own->sums,
-                                  .hidden = row->length,
-                                  .convention = &plain};
-    limits_of_row(&given, &judged, own->values, &limits);
+    const ln_type storage = type == LN_F64 && own->sums == LN_F32 ? LN_F32 : type;
+    const order_question question = {
+        .storage = storage, .accumulator = own->sums, .hidden = row->length, .convention = &plain};
+    limits_of_row(&question, &judged, own->values, &limits);
     const row_limits poorest = limits_poorest(own->sums, &judged, own->values, &limits);
     const double mean_off = centred ? poorest.statistics[ROLE_MEAN] : 0;
     const double rho =
