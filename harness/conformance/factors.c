@@ -316,13 +316,12 @@ bool factors_set_hidden(combination *of, size_t hidden)
     return !of->table->large && factors_allow(of->table, of->levels);
 }
 
-factor_table *factors_of(arena *memory, ln_operation kind, const ln_convention *defaults,
-                         bool alone, bool large)
+factor_table *factors_of(arena *memory, const ln_convention *defaults, bool alone, bool large)
 {
-    const operation *what = operations[kind];
+    const operation *what = operations[defaults->operation];
     factor_table *table = arena_new(memory, factor_table, 1);
-    *table =
-        (factor_table){.operation = kind, .large = large, .alone = alone, .defaults = *defaults};
+    *table = (factor_table){
+        .operation = defaults->operation, .large = large, .alone = alone, .defaults = *defaults};
     for (size_t row = 0; row < OF_CALL; row++)
         add_factor(table, &factor_rows[row], 0);
     for (size_t i = 0; i < what->count; i++)

@@ -254,12 +254,11 @@ static void add_sizes(combination_set *set, size_t third)
 /* The quick plan's problems come first. If the kernel supports only some hidden sizes, each problem has one of them. */
 combination_set *combinations_make(arena *memory, const combinations_request *request)
 {
-    const ln_operation kind = request->defaults.operation;
     combination_set *set = arena_new(memory, combination_set, 1);
     set->seed = request->seed;
     set->sizes_given = request->hidden_count > 0;
-    set->table = factors_of(memory, kind, &request->defaults, request->alone, false);
-    set->large_table = factors_of(memory, kind, &request->defaults, request->alone, true);
+    set->table = factors_of(memory, &request->defaults, request->alone, false);
+    set->large_table = factors_of(memory, &request->defaults, request->alone, true);
     covering_question question = {.factors = set->table->count,
                                   .levels = set->table->levels,
                                   .strength = 3,
@@ -520,8 +519,7 @@ bool combination_is_even(const combination *of)
 bool combination_without(combination *of, unsigned traits)
 {
     const operation *what = operations[of->table->operation];
-    const int8_t *levels = of->levels;
-    combination less = *of;
+    const combination before = *of;
     for (size_t f = 0; f < of->table->count; f++) {
         const call_factor *own = &of->table->factors[f];
         const tensor_role *role = &what->roles[own->of];
@@ -531,9 +529,7 @@ bool combination_without(combination *of, unsigned traits)
         bool in_place = own->kind == FACTOR_PLACE && own->of == what->result;
         if ((traits & LN_TRAIT_NO_RESIDUAL && of_residual && of_tensor) ||
             (traits & LN_TRAIT_NOT_IN_PLACE && in_place))
-            less.levels[f] = own->default_level;
+            of->levels[f] = own->default_level;
     }
-    bool changed = memcmp(levels, less.levels, sizeof less.levels) != 0;
-    *of = less;
-    return changed;
+    return memcmp(before.levels, of->levels, sizeof before.levels) != 0;
 }

@@ -55,7 +55,7 @@ static inline const int8_t *covering_entry(const covering_array *array, size_t i
 
 /* ---- factors (factors.c) ----
  *
- *     factor_table *table = factors_of(&memory, LN_OPERATION_LAYERNORM, &torch, false, false);
+ *     factor_table *table = factors_of(&memory, &torch, false, false);
  *     combination of = {.table = table, .levels = {...}, .seed = 1, .number = 17};
  *     ln_problem problem = combination_problem(&of, LN_F32, LN_F32);
  *     call_layout layout = combination_layout(&of, LN_F32, LN_F32);
@@ -116,9 +116,8 @@ typedef struct combination {
     const ln_convention *instead; /* if not NULL, it replaces the convention that the levels give */
 } combination;
 
-/* Makes the table of an operation's factors; `defaults` is the convention whose levels are the defaults. */
-factor_table *factors_of(arena *memory, ln_operation kind, const ln_convention *defaults,
-                         bool alone, bool large);
+/* Makes the table of an operation's factors; `defaults` is a convention of it, whose levels are the defaults. */
+factor_table *factors_of(arena *memory, const ln_convention *defaults, bool alone, bool large);
 /* Returns true if the levels can be combined (for covering_make()). */
 bool factors_allow(const void *table, const int8_t *levels);
 /* Sets levels that cannot be combined with the others to the defaults. False: that is not enough. */

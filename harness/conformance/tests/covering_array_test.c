@@ -39,7 +39,7 @@ static size_t count_triples(const covering_array *array, size_t a, size_t b, siz
 
 TEST(every_triple_is_there_within_900_problems)
 {
-    factor_table *table = factors_of(&memory, LN_OPERATION_LAYERNORM, &torch, false, false);
+    factor_table *table = factors_of(&memory, &torch, false, false);
     covering_array array = array_of(table, 3, 900, 1);
     size_t count = 0;
     for (size_t c = 2; c < table->count; c++)
@@ -56,7 +56,7 @@ TEST(every_triple_is_there_within_900_problems)
 
 TEST(a_part_says_how_much_it_holds_and_begins_as_the_whole)
 {
-    factor_table *table = factors_of(&memory, LN_OPERATION_LAYERNORM, &torch, true, false);
+    factor_table *table = factors_of(&memory, &torch, true, false);
     covering_array all = array_of(table, 3, 900, 1), part = array_of(table, 3, 100, 1);
     covering_array other = array_of(table, 3, 100, 2), pairs = array_of(table, 2, 900, 1);
     assert_true(part.covered < part.tuples && part.covered > part.tuples / 2);
