@@ -34,7 +34,7 @@ static const char *const answer_names[ANSWERS][2] = {
 
 /* The answer for one shape. */
 typedef struct choice {
-    recommend_wanted wanted;
+    recommend_request wanted;
     stored_run run;
     machine_facts machine;
     standing_list standings;
@@ -100,15 +100,15 @@ static void read_convention(const choosing *all, case_key *at)
 }
 
 /* Reads the settings that all shapes share: budget, types, cache state, threads and convention. */
-static recommend_wanted read_budget(const choosing *all)
+static recommend_request read_budget(const choosing *all)
 {
     choose_options *options = all->options;
     plan_request *request = &options->run.request;
-    recommend_wanted wanted = {.budget = isnan(options->max_row_ulp) ? STANDING_ROW_ULP
-                                                                     : options->max_row_ulp,
-                               .kappa = options->kappa,
-                               .proven = options->proven,
-                               .kernels = &request->kernels};
+    recommend_request wanted = {.budget = isnan(options->max_row_ulp) ? STANDING_ROW_ULP
+                                                                      : options->max_row_ulp,
+                                .kappa = options->kappa,
+                                .proven = options->proven,
+                                .kernels = &request->kernels};
     case_key *at = &wanted.at;
     const char *type = options->dtype                ? options->dtype
                        : all->model && model_dtype() ? model_dtype()
@@ -161,7 +161,7 @@ static void read_request(choosing *all)
             "models)");
     if (all->model)
         add_model_shapes(all, shapes);
-    const recommend_wanted wanted = read_budget(all);
+    const recommend_request wanted = read_budget(all);
     all->choices = arena_new(&all->memory, choice, shapes->count);
     all->count = shapes->count;
     for (size_t i = 0; i < shapes->count; i++) {

@@ -51,7 +51,6 @@ static void find_statistics(covering_run *run, const judge_block *block, unsigne
 static void run_once(covering_run *run, const combination *tested, const judge_block *block,
                      case_judgement *judgement)
 {
-    enum { DRAW_CALL_PLACE = 256 };
     row_judge *judge = run->judge;
     const kernel_facts *facts = &run->kernel->facts;
     const operation *what = operations[facts->operation];
@@ -64,7 +63,7 @@ static void run_once(covering_run *run, const combination *tested, const judge_b
     const judge_block head = judge_head(block);
     worker_message message = message_for(MESSAGE_JUDGE, run->kernel);
     message.layout = combination_layout(tested, block->storage, block->param);
-    message.seed = combination_draw(tested, 0);
+    message.seed = combination_draw(tested, DRAW_CALL_SEED);
     /* The library chooses a kernel by the cache that holds the rows, so its calls have a random one. */
     if (call_class(facts, &message.accuracy))
         message.place = (call_place)(combination_draw(tested, DRAW_CALL_PLACE) % CALL_PLACES);

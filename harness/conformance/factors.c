@@ -359,9 +359,6 @@ uint64_t combination_draw(const combination *of, uint64_t what)
     return (uint64_t)drawn[0] << 32 | drawn[1];
 }
 
-/* Values of combination_draw()'s `what`; smaller ones are indexes of factors. */
-enum { DRAW_HIDDEN = 64, DRAW_ROWS, DRAW_EPS };
-
 /* Returns the convention of the levels, with a random eps of a usual size, or on the quotient a larger one. */
 static ln_convention convention_of(const combination *of)
 {

@@ -20,7 +20,7 @@ enum { CANDIDATES = 6, OPEN = 1, GIVEN_UP = 2 };
 
 /* A tuple is the levels of three factors a < b < c. For pairs, c is an additional last factor with a single level. */
 typedef struct generator {
-    const covering_question *request;
+    const covering_request *request;
     size_t factors, levels[COVERING_FACTORS + 1], first_last; /* the smallest c */
     /* The index in open[] of the first tuple of three factors. */
     size_t begin[COVERING_FACTORS + 1][COVERING_FACTORS + 1][COVERING_FACTORS + 1];
@@ -143,7 +143,7 @@ static void cover(generator *made, const int8_t *levels)
     }
 }
 
-covering_array covering_make(arena *memory, const covering_question *request)
+covering_array covering_make(arena *memory, const covering_request *request)
 {
     const bool pairs = request->strength == 2;
     covering_array array = {.factors = request->factors,
@@ -259,20 +259,20 @@ combination_set *combinations_make(arena *memory, const combinations_request *re
     set->sizes_given = request->hidden_count > 0;
     set->table = factors_of(memory, &request->defaults, request->alone, false);
     set->large_table = factors_of(memory, &request->defaults, request->alone, true);
-    covering_question question = {.factors = set->table->count,
-                                  .levels = set->table->levels,
-                                  .strength = 3,
-                                  .most = request->quick ? MOST_QUICK : MOST_SMALL,
-                                  .seed = request->seed,
-                                  .allows = factors_allow,
-                                  .context = set->table};
-    set->small = covering_make(memory, &question);
-    question.factors = set->large_table->count;
-    question.levels = set->large_table->levels;
-    question.strength = 2;
-    question.most = request->quick ? 0 : MOST_LARGE;
-    question.context = set->large_table;
-    set->large = covering_make(memory, &question);
+    covering_request covering = {.factors = set->table->count,
+                                 .levels = set->table->levels,
+                                 .strength = 3,
+                                 .most = request->quick ? MOST_QUICK : MOST_SMALL,
+                                 .seed = request->seed,
+                                 .allows = factors_allow,
+                                 .context = set->table};
+    set->small = covering_make(memory, &covering);
+    covering.factors = set->large_table->count;
+    covering.levels = set->large_table->levels;
+    covering.strength = 2;
+    covering.most = request->quick ? 0 : MOST_LARGE;
+    covering.context = set->large_table;
+    set->large = covering_make(memory, &covering);
     set->places =
         arena_new(memory, problem_place, set->small.count + set->large.count + SWEPT + SAMPLE);
     for (size_t i = 0; set->sizes_given && i < set->small.count; i++)
@@ -347,9 +347,6 @@ const char *combinations_describe(const combination_set *set, char *text, size_t
 }
 
 /* ---- rows ---- */
-
-/* The `what` of random choices in contents; the role is added to the second. */
-enum { DRAW_CONTENTS = 128, DRAW_PARAMETERS };
 
 static int8_t level_of(const combination *of, factor_kind kind, size_t role)
 {

@@ -18,8 +18,8 @@
 
 /* ---- covering arrays (problems.c) ----
  *
- *     covering_question request = {.factors = 27, .levels = levels, .strength = 3, .most = 900, .seed = 1,
- *                                .allows = allows, .context = &table};
+ *     covering_request request = {.factors = 27, .levels = levels, .strength = 3, .most = 900, .seed = 1,
+ *                               .allows = allows, .context = &table};
  *     covering_array array = covering_make(&memory, &request);
  *     for (size_t i = 0; i < array.count; i++)
  *         use(covering_entry(&array, i));                  // a level of each factor
@@ -28,7 +28,7 @@
  * TSE 30, 2004). The greedy generator is that of AETG (Cohen, Dalal, Fredman and Patton, IEEE TSE 23, 1997). */
 enum { COVERING_FACTORS = 40, COVERING_LEVELS = 16, LEVEL_OPEN = -1 };
 
-typedef struct covering_question {
+typedef struct covering_request {
     size_t factors;
     const size_t *levels; /* the number of levels of each factor */
     unsigned strength;    /* 2 or 3: every pair or triple of levels occurs */
@@ -37,7 +37,7 @@ typedef struct covering_question {
     /* Returns true if the levels can be combined; a factor with LEVEL_OPEN has no level yet. */
     bool (*allows)(const void *context, const int8_t *levels);
     const void *context;
-} covering_question;
+} covering_request;
 
 typedef struct covering_array {
     size_t factors, count;
@@ -45,8 +45,8 @@ typedef struct covering_array {
     size_t tuples, covered; /* pairs or triples of levels that can be combined; those that occur */
 } covering_array;
 
-/* Generates a covering array. Equal questions give equal arrays. */
-covering_array covering_make(arena *memory, const covering_question *request);
+/* Generates a covering array. Equal requests give equal arrays. */
+covering_array covering_make(arena *memory, const covering_request *request);
 
 static inline const int8_t *covering_entry(const covering_array *array, size_t i)
 {
@@ -107,7 +107,8 @@ typedef struct factor_table {
 
 enum { COMBINATION_ELEMENTS = 1 << 18, LARGE_ELEMENTS = 1 << 19 };
 
-/* One problem: a level of each factor, and random choices within the levels. */
+/* One problem: a level of each factor, and random choices within the levels. A combination describes a problem;
+ * combination_problem() gives its size and convention for the kernel call. */
 typedef struct combination {
     const factor_table *table;
     int8_t levels[COVERING_FACTORS];
@@ -128,7 +129,17 @@ size_t factor_find(const factor_table *table, factor_kind kind, size_t of);
 bool factors_set_hidden(combination *of, size_t hidden);
 
 ln_problem combination_problem(const combination *of, ln_type storage, ln_type param);
-/* Returns a random number that depends only on seed, number and `what`, not on levels. */
+/* combination_draw() returns a random number that depends only on seed, number and `what`, not on levels. `what` is the
+ * index of a factor of the call, or one of these; the role is added to DRAW_PARAMETERS. */
+enum {
+    DRAW_CALL_SEED = 0,
+    DRAW_HIDDEN = 64, /* larger than an index of a factor */
+    DRAW_ROWS,
+    DRAW_EPS,
+    DRAW_CONTENTS = 128,
+    DRAW_PARAMETERS,
+    DRAW_CALL_PLACE = 256,
+};
 uint64_t combination_draw(const combination *of, uint64_t what);
 call_layout combination_layout(const combination *of, ln_type storage, ln_type param);
 /* Returns a bit for each factor that is not at its default. */

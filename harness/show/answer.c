@@ -397,7 +397,7 @@ static void rank(const run_view *view, run_answer *answer)
             answer->dtype = LN_F32;
     stored_table timed = ask_speeds(answer);
     make_columns(answer, &timed);
-    recommend_wanted wanted = {.run = view->run.id, .budget = STANDING_ROW_ULP, .kappa = NAN};
+    recommend_request wanted = {.run = view->run.id, .budget = STANDING_ROW_ULP, .kappa = NAN};
     if (answer->column_count > 0)
         wanted.at = answer->columns[answer->key].key;
     wanted.at.operation = view_operation(view);

@@ -757,7 +757,7 @@ static void put_requested(const report_data *data, const char *other)
 /* Stores the errors of each kernel of the type, and whether it can be recommended, for the queries. */
 static void put_standings(const run_view *view, ln_type type)
 {
-    const recommend_wanted wanted = {
+    const recommend_request wanted = {
         .run = view->run.id,
         .at = {.operation = view_operation(view), .dtype = type},
         .budget = STANDING_ROW_ULP,

@@ -92,7 +92,7 @@ static void note_answers(kernel_ranking *ranking)
 }
 
 /* Binds the parameters that both queries share; recommended.sql lists their numbers. */
-static sqlite3_stmt *bound_at(result_store *store, const char *sql, const recommend_wanted *wanted,
+static sqlite3_stmt *bound_at(result_store *store, const char *sql, const recommend_request *wanted,
                               const char *words)
 {
     const case_key *at = &wanted->at;
@@ -104,7 +104,7 @@ static sqlite3_stmt *bound_at(result_store *store, const char *sql, const recomm
     return statement;
 }
 
-kernel_ranking store_recommend(result_store *store, const recommend_wanted *wanted)
+kernel_ranking store_recommend(result_store *store, const recommend_request *wanted)
 {
     static const record_field fields[] = {FIELD(NAME, ranked_kernel, kernel),
                                           WORD_FIELD(ranked_kernel, role, kernel_role_words),
@@ -149,7 +149,7 @@ const ranked_kernel *ranked_of(const kernel_ranking *ranking, const char *kernel
     return NULL;
 }
 
-int64_t store_timed_run(result_store *store, const recommend_wanted *wanted, const char *machine)
+int64_t store_timed_run(result_store *store, const recommend_request *wanted, const char *machine)
 {
     /* ?4: the machine or ''. ?5: only runs that timed the library's calls and ran the conformance tests. */
     static const char sql[] =

@@ -5,7 +5,7 @@
  *     const kernel_standing *own = standing_of(&list, "naive_f32_avx2", LN_F32);
  *     free(list.standings);
  *
- *     recommend_wanted wanted = {.run = run, .at = timed_case, .budget = STANDING_ROW_ULP, .kappa = NAN};
+ *     recommend_request wanted = {.run = run, .at = timed_case, .budget = STANDING_ROW_ULP, .kappa = NAN};
  *     kernel_ranking ranking = store_recommend(store, &wanted);
  *     if (ranking.recommended) puts(ranking.recommended->kernel);
  *     free(ranking.kernels);
@@ -63,7 +63,7 @@ standing_list store_standings(result_store *store, int64_t run);
 const kernel_standing *standing_of(const standing_list *list, const char *kernel, ln_type dtype);
 
 /* The request for a recommendation. */
-typedef struct recommend_wanted {
+typedef struct recommend_request {
     int64_t run;
     case_key at;       /* the timed case, without its kernel; rows 0: nothing was timed */
     const char *param; /* type of gamma and beta; NULL: that of the elements, if it was timed */
@@ -71,7 +71,7 @@ typedef struct recommend_wanted {
     double budget;            /* largest row ULP */
     double kappa;             /* on rows with kappa up to this; NaN: on all judged rows */
     bool proven;              /* the proven bound must be within the budget */
-} recommend_wanted;
+} recommend_request;
 
 typedef struct ranked_kernel {
     char kernel[NAME_MAX_LENGTH];
@@ -102,12 +102,12 @@ typedef struct kernel_ranking {
     /* within the budget, over 10 % and both intervals faster than the recommended call, and not behind it */
     const ranked_kernel *tuned;
 } kernel_ranking;
-kernel_ranking store_recommend(result_store *store, const recommend_wanted *wanted);
+kernel_ranking store_recommend(result_store *store, const recommend_request *wanted);
 /* Returns the ranking of a kernel, or NULL. */
 const ranked_kernel *ranked_of(const kernel_ranking *ranking, const char *kernel);
 /* Returns the latest run that timed the case: preferably one that timed the library's calls and ran the conformance
  * tests, then one of this machine (machine_key()). 0: none. wanted->run is ignored. */
-int64_t store_timed_run(result_store *store, const recommend_wanted *wanted, const char *machine);
+int64_t store_timed_run(result_store *store, const recommend_request *wanted, const char *machine);
 
 /* Classes of a kernel's largest error. */
 typedef enum error_class {

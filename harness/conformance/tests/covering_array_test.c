@@ -12,13 +12,13 @@ static arena memory;
 static covering_array array_of(const factor_table *table, unsigned strength, size_t most,
                                uint64_t seed)
 {
-    const covering_question request = {.factors = table->count,
-                                       .levels = table->levels,
-                                       .strength = strength,
-                                       .most = most,
-                                       .seed = seed,
-                                       .allows = factors_allow,
-                                       .context = table};
+    const covering_request request = {.factors = table->count,
+                                      .levels = table->levels,
+                                      .strength = strength,
+                                      .most = most,
+                                      .seed = seed,
+                                      .allows = factors_allow,
+                                      .context = table};
     return covering_make(&memory, &request);
 }
 

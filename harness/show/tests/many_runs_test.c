@@ -48,7 +48,7 @@ static void read_run(result_store *store)
     const case_key key = key_of(1, 0);
     const char *names[] = {"kernel_*"};
     const word_list kernels = {names, 1};
-    const recommend_wanted wanted = {
+    const recommend_request wanted = {
         .run = 1, .at = key, .kernels = &kernels, .budget = 2, .kappa = NAN};
     stored_pair pair;
     store_find_unfinished(store, "no such");
