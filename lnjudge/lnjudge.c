@@ -678,7 +678,7 @@ static void run_problem(kernel_session *session, size_t index)
     combination_without(&tested, session->kernel.facts.traits);
     combination_block(session->judge, &tested, session->question.storage, session->question.param,
                       &session->block);
-    covering_run_ask(&session->covering, &tested, &session->block, &judgement);
+    covering_run_problem(&session->covering, &tested, &session->block, &judgement);
     /* The description omits the factors that this process does not vary. */
     combination shown = tested;
     for (size_t f = 0; f < shown.table->count; f++) {

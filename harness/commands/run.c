@@ -111,7 +111,7 @@ static void resume_run(run_session *session, const char *database)
     session->resumed = session->run != 0;
     if (session->resumed) {
         store_drop_unfinished(session->store, session->run);
-        session_ask(session);
+        session_put_requested(session);
         session->next_process = store_next_process(session->store, session->run);
         return;
     }
@@ -146,7 +146,7 @@ static void begin_run(run_session *session, const char *command, const char *com
         combinations_add_triples(session->plan.checks->sets[i], &info.triples,
                                  &info.triples_covered);
     session->run = store_begin_run(session->store, &info);
-    session_ask(session);
+    session_put_requested(session);
     session_store_kernels(session);
 }
 

@@ -155,8 +155,8 @@ bool covering_run_mistake(const covering_run *run, const ln_convention *conventi
     return named && norm_say_mistake(convention, named, why);
 }
 
-void covering_run_ask(covering_run *run, combination *tested, const judge_block *block,
-                      case_judgement *judgement)
+void covering_run_problem(covering_run *run, combination *tested, const judge_block *block,
+                          case_judgement *judgement)
 {
     const bool less = combination_without(tested, run->kernel->facts.traits);
     run_once(run, tested, less ? NULL : block, judgement);
@@ -263,7 +263,7 @@ void run_combinations(row_judge *judge, const conformance_blocks *blocks,
     for (size_t i = 0; !enough && i < blocks->count && !interrupted(); i++) {
         const verdict_kind *kind = &one.verdict.kind;
         combination tested = blocks->blocks[i].of;
-        covering_run_ask(&run, &tested, &blocks->blocks[i].block, &one);
+        covering_run_problem(&run, &tested, &blocks->blocks[i].block, &one);
         if (verdict_is_fault(*kind))
             note_fault(&found, &tested, &one.verdict, i);
         add_up(&run, &tested, &one, judgement);

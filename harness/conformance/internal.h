@@ -57,7 +57,7 @@ void judge_add_figures(case_judgement *all, const case_judgement *one);
  *
  *     covering_run run = {.judge = judge, .kernel = kernel, .first = &convention};
  *     for (...)
- *         covering_run_ask(&run, &tested, &block, &judgement);
+ *         covering_run_problem(&run, &tested, &block, &judgement);
  *     covering_run_conclude(&run, &verdict);
  */
 typedef struct covering_run {
@@ -75,9 +75,9 @@ typedef struct covering_run {
 } covering_run;
 
 /* Runs a problem, or the part of it that the kernel supports (*tested becomes that). block NULL: makes the rows. */
-void covering_run_ask(covering_run *run, combination *tested, const judge_block *block,
-                      case_judgement *judgement);
-/* Notes the mistakes that explain a failure; covering_run_ask() calls it. */
+void covering_run_problem(covering_run *run, combination *tested, const judge_block *block,
+                          case_judgement *judgement);
+/* Notes the mistakes that explain a failure; covering_run_problem() calls it. */
 void covering_run_note(covering_run *run, size_t hidden, const case_judgement *judgement);
 /* Describes the one mistake that explains the failures, at two hidden sizes or more, in words that follow SAYS_MISTAKE.
  * False: there is none. */

@@ -43,7 +43,7 @@ static verdict_kind try_combination(shrinking *in, combination tried, bool *same
     *same = false;
     in->tries++;
     for (int i = 0; i < times && !*same && !interrupted(); i++) {
-        covering_run_ask(in->of, &tried, NULL, &found);
+        covering_run_problem(in->of, &tried, NULL, &found);
         const unsigned both = 1u << in->verdict.kind | 1u << found.verdict.kind;
         *same = verdict_is_fault(found.verdict.kind) &&
                 (in->verdict.kind == found.verdict.kind || (both & ~numbers) == 0);

@@ -88,7 +88,7 @@ int session_last_cpu(void)
     return -1;
 }
 
-void session_ask(run_session *session)
+void session_put_requested(run_session *session)
 {
     const case_plan *plan = &session->plan;
     store_together(session->store);

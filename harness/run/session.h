@@ -3,7 +3,7 @@
  *     run_session session = {.worker = worker, .judge = judge, .store = store, .run = run};
  *     plan_make(&request, &kernels, &session.machine, &session.plan);
  *     session_add_checks(&session.plan);
- *     session_ask(&session);
+ *     session_put_requested(&session);
  *     bool finished = session_invariance(&session, &kernels) && session_accuracy(&session) &&
  *                     session_speed(&session);
  */
@@ -64,7 +64,7 @@ double session_repetition_seconds(const speed_group *group);
 int session_last_cpu(void);
 
 /* Stores the requested cases of the plan, before any is measured. */
-void session_ask(run_session *session);
+void session_put_requested(run_session *session);
 /* Stores the descriptors of the plan's kernels in the session's run. */
 void session_store_kernels(run_session *session);
 
