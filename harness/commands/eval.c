@@ -632,7 +632,7 @@ const cli_command command_eval = {
         "FILE is FILE.npy, FILE.npz:NAME or FILE.safetensors:NAME, of f4, f8, f2 or bf16\n"
         "(docs/inputs.md). docs/accuracy.md defines each metric (Which errors are printed?).\n"
         "An output of your own (--y), or of a plugin without a proven bound, fails if it exceeds\n"
-        "a limit of docs/conformance.md, or --max-row-ulp. The row `function` then names it.\n"
+        "a limit of docs/conformance.md, or --max-row-ulp. `function` says what made y.\n"
         "Exit code 0: fine; 2: usage; 3: the output cannot be judged; 5: the output is wrong; 6:\n"
         "the kernel failed; 7: a file or the environment failed, or the kernel cannot run here.",
     OPTIONS(eval_table),

@@ -556,7 +556,7 @@ const cli_command command_replay = {
                "all failures, or the rows of a file (lnbench hunt, reference/worst).",
     .details =
         "The input is generated again from its seed: all its rows, strides and addresses.\n"
-        "Exit code 0: all reproduce (the same bits, error and verdict, whatever the verdict is);\n"
+        "Exit code 0: all agree (the same bits, error and verdict, whatever the verdict is);\n"
         "1: a result differs; 2: usage; 4: a kernel or an input is missing, or cannot run here;\n"
         "6: a new crash, hang or overrun; 7: a file or the environment failed; 130: interrupted.",
     OPTIONS(options),

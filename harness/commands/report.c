@@ -80,8 +80,8 @@ const cli_command command_report = {
     .example = "report --out page",
     .summary = "Draws the charts and the page of a stored run: HTML and Markdown.",
     .details =
-        "Nothing is timed again. --verify computes the errors of untimed cases again, on\n"
-        "any CPU, and compares their bits; it stores nothing. FILE is a page or an exported "
+        "Nothing is timed again. --verify computes the errors of untimed cases again,\n"
+        "and compares their bits; it stores nothing. FILE is a page or an exported "
         "run\n"
         "(index.html, run.db, run.db.xz). A page must equal the one drawn from its run.\n"
         "Exit code 0: fine, or all are reproduced; 2: usage; 3: cases are missing, the run is\n"

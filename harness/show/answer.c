@@ -621,7 +621,7 @@ static void add_accuracy(const run_answer *answer, const answer_row *row, text_b
         text_format(out, " (%s on adversarial rows, which a search for large errors found)",
                     hunted);
     if (row->ranked->proven)
-        text_format(out, ", and is proven to be within %g row ULP", STANDING_ROW_ULP);
+        text_format(out, "; the budget of %g row ULP is proven", STANDING_ROW_ULP);
     else
         text_add(out, "; this is measured, not proven");
     if (answer->proven) {
@@ -774,7 +774,7 @@ static void add_basis(const run_answer *answer, text_buffer *out)
                              : "Each kernel was judged on up to");
     text_format(out, " %zu case%s (input, size and convention)", cases, plural(cases));
     if (tests > 0)
-        text_format(out, "; library calls, plugins and peers also on %zu conformance case%s", tests,
+        text_format(out, "; library calls, plugins and peers on %zu conformance case%s more", tests,
                     plural(tests));
     clean_format(out, FORM_LINE, " (%s plan).\n", answer->view->run.plan);
 }

@@ -481,7 +481,7 @@ static void add_remarks(text_buffer *out, arena *memory, const run_comparison *c
         text_format(out, "%s%zu more pair%s\n", bullet, shown - listed,
                     shown - listed == 1 ? " (--all shows it)" : "s (--all shows them)");
     if (comparison->pairs > shown)
-        text_format(out, "%sonly judged and not changed: %zu more\n", bullet,
+        text_format(out, "%smore pairs, not timed and not changed: %zu\n", bullet,
                     comparison->pairs - shown);
     add_list(out, memory, comparison, bullet, "differs", &comparison->differences, MOST_REMARKS);
     /* A few missing pairs are all named in the line of requested pairs. */

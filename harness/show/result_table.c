@@ -255,8 +255,8 @@ static void add_legend(const short_table *table, const relation *shown, text_buf
                  answer->column_count - shapes);
     if (shapes)
         clean_format(lines, FORM_LINE,
-                     "%s: hidden %zu, data in %s; %% of the speed of the copy beside it ± 95 %% "
-                     "interval (!: over 5 %% of the speed)%s%.*s%s%s.\n",
+                     "%s: hidden %zu, data in %s; %% of the copy's speed in the same rounds ± "
+                     "95 %% interval (!: over 5 %% of the speed)%s%.*s%s%s.\n",
                      name, answer->columns[answer->key].key.hidden,
                      answer->columns[answer->key].regime, *peer ? "; x " : "",
                      (int)strcspn(peer, " "), peer, *peer ? ": times its speed" : "", more);

@@ -223,10 +223,10 @@ const char *standing_objection(const kernel_standing *own, const case_verdict *w
     else if (wrong == 0)
         snprintf(words, OBJECTION_WORDS, "has %s", largest);
     else
-        snprintf(words, OBJECTION_WORDS, "has %s (in %zu of %zu cases%s: %s)", largest, wrong,
-                 all->judged, edge_alone ? ", edge cases only" : "",
-                 all->wrong  ? "it fails"
+        snprintf(words, OBJECTION_WORDS, "has %s (%s in %zu of %zu cases%s)", largest,
+                 all->wrong  ? "fails"
                  : is_figure ? "larger or NaN"
-                             : "it loses digits");
+                             : "loses digits",
+                 wrong, all->judged, edge_alone ? ", only edge cases" : "");
     return words;
 }
