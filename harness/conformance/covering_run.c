@@ -179,7 +179,7 @@ void covering_run_conclude(const covering_run *run, case_verdict *verdict)
         return;
     if (position_truncates(&run->errors, &outward)) {
         verdict->kind = VERDICT_INACCURATE;
-        verdict_say(verdict, "not rounded to nearest: magnitudes are off by %+.2f ULP on average",
+        verdict_say(verdict, "not rounded to nearest: magnitudes are off by %.2f ULP on average",
                     outward);
     } else if (position_differs(&run->errors, &found)) {
         verdict->kind = VERDICT_INACCURATE;

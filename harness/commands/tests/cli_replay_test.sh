@@ -163,5 +163,5 @@ wrong "outside" 'the worst element lies outside' 's/^worst 0 [0-9]*/worst 0 40/'
 refused "an empty file" 2 'no adversarial' replay empty.txt
 refused "no such file" 7 'cannot read it' replay nowhere.txt
 run_it replay --help
-check "help" has out 'Exit code 0: all reproduce'
+check "help" has out 'Exit code 0: all agree'
 finish

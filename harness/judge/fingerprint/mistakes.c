@@ -284,8 +284,8 @@ static bool say_eps(const ln_convention *own, uint64_t bits, char why[ROW_FAULT_
     const double least = sizes[fit ? __builtin_ctzll(fit) : 0];
     const double most = sizes[fit ? 63 - __builtin_clzll(fit) : 0];
     if (!fit)
-        number_print(why, ROW_FAULT_LENGTH, "adds eps to %s, where the convention adds it to %s",
-                     at[place], at[own->eps_place]);
+        number_print(why, ROW_FAULT_LENGTH, "adds eps to %s instead of %s", at[place],
+                     at[own->eps_place]);
     else if (most == 0)
         number_print(why, ROW_FAULT_LENGTH, "leaves eps out, where the convention has one");
     else if (least == 0)
