@@ -413,6 +413,7 @@ enum {
      * mean is rounded to the row's type. */
     PLAIN_KAPPA = 2,
     MOST_SIZES = 1 << 16,
+    ENOUGH_FAILING = 100, /* problems that end a judgement: they say what is wrong */
     ALIGNMENT = 64,
     ALL_TRAITS = LNJUDGE_DENSE | LNJUDGE_NOT_IN_PLACE | LNJUDGE_NO_RESIDUAL | LNJUDGE_THESE_SIZES,
 };
@@ -430,6 +431,7 @@ typedef struct kernel_session {
     const char *families[FAMILIES_MOST];
     size_t family_count;
     size_t count, done; /* steps: each family at each size, then each problem */
+    size_t failing;     /* problems that fail; ENOUGH_FAILING of them end the judgement */
     judge_block block;  /* of the current step */
     int distance;       /* of the problem that the last case holds (note_verdict()) */
     lnjudge_report report;
@@ -695,6 +697,7 @@ static void run_problem(kernel_session *session, size_t index)
     const bool centred = shown.levels[factor_find(shown.table, FACTOR_CONTENTS, 0)] == 0;
     const int settings = __builtin_popcountll(combination_factors(&shown));
     note_verdict(session, "", words, settings + (centred ? 0 : COVERING_FACTORS), &judgement);
+    session->failing += verdict_exit_code(&judgement.verdict) != EXIT_CODE_FINE;
     if (session->done < session->count || session->question.step > 0)
         return;
     covering_run_conclude(&session->covering, &all.verdict);
@@ -840,7 +843,7 @@ lnjudge_status lnjudge_kernel_judge(const lnjudge_question *question, lnjudge_re
         *report = (lnjudge_report){0};
         session = allocate_zeroed(1, sizeof *session);
         begin(question, session);
-        while (session->done < session->count) {
+        while (session->done < session->count && session->failing < ENOUGH_FAILING) {
             const size_t index = session->done++, hidden = index / session->family_count;
             session->question.max_row_ulp = question->max_row_ulp;
             if (question->before_step) /* it may call this library */
