@@ -413,7 +413,7 @@ enum {
      * mean is rounded to the row's type. */
     PLAIN_KAPPA = 2,
     MOST_SIZES = 1 << 16,
-    ENOUGH_FAILING = 100, /* problems that end a judgement: they say what is wrong */
+    ENOUGH_FAILING = 32, /* problems that end a judgement: they say what is wrong */
     ALIGNMENT = 64,
     ALL_TRAITS = LNJUDGE_DENSE | LNJUDGE_NOT_IN_PLACE | LNJUDGE_NO_RESIDUAL | LNJUDGE_THESE_SIZES,
 };

@@ -127,7 +127,7 @@ enum lnjudge_trait {
 
 /* A function that is called before each step. A step is one input family at one hidden size, or one problem of the
  * covering array, and takes some milliseconds besides the kernel's own time; `step` counts from 1 to `steps`, but
- * 100 problems that fail end the judgement. The function may change *max_row_ulp for the step. */
+ * 32 problems that fail end the judgement. The function may change *max_row_ulp for the step. */
 typedef void (*lnjudge_before_step)(void *user, size_t step, size_t steps, double *max_row_ulp);
 
 /* Members that are 0 have the usual value (f32, seed 1, no limit, hidden 768). */
