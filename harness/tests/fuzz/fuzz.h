@@ -1,4 +1,4 @@
-/* Functions that the fuzz targets share. Each target is one file with LLVMFuzzerTestOneInput(), built with libFuzzer if
+/* Functions that the fuzz targets share. Each target has one LLVMFuzzerTestOneInput(), and is built with libFuzzer if
  * LNBENCH_FUZZ is on, and always as a program that replays its corpus:
  *
  *     cmake -B build/fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DLNBENCH_FUZZ=ON

@@ -1,8 +1,5 @@
-/* Shared by the targets of npy, npz and safetensors files: bytes are read as --x reads such a file, or refused in one
- * line, and the data are as large as their shape says. */
-#ifndef LNBENCH_FUZZ_TENSOR_H
-#define LNBENCH_FUZZ_TENSOR_H
-
+/* Fuzzes files of FUZZ_FORMAT ("npy", "npz", "safetensors"): --x reads the bytes or refuses them in one line, and the
+ * data are as large as their shape says. */
 #include "fuzz.h"
 #include "base/die.h"
 #include "inputs/tensor.h"
@@ -14,8 +11,8 @@ const char *__asan_default_options(void)
     return "detect_leaks=0";
 }
 
-static inline void fuzz_tensor(const uint8_t *bytes, size_t size, const char *path,
-                               const char *axis, bool u2_is_bf16)
+static void fuzz_tensor(const uint8_t *bytes, size_t size, const char *path, const char *axis,
+                        bool u2_is_bf16)
 {
     static arena memory;
     tensor_array array;
@@ -41,4 +38,11 @@ static inline void fuzz_tensor(const uint8_t *bytes, size_t size, const char *pa
     arena_free(&memory);
 }
 
-#endif
+/* The name of an array or tensor is given once and left out once; an npy file has no names. */
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    const bool npy = strcmp(FUZZ_FORMAT, "npy") == 0;
+    fuzz_tensor(bytes, size, npy ? "x.npy" : "x." FUZZ_FORMAT ":x", "-1", false);
+    fuzz_tensor(bytes, size, "x." FUZZ_FORMAT, npy ? "0,-2" : "0", true);
+    return 0;
+}
