@@ -250,8 +250,8 @@ static void add_up(covering_run *run, const combination *tested, const case_judg
 }
 
 /* Ends at the first missing result, crash, overrun or time-out. It also ends at the third fault, unless the most
- * informative one is a race: it takes several races to see which settings they share. The settings of the most informative
- * fault are named only for the smallest problem (conformance_minimize()). */
+ * informative one is a race: it takes several races to see which settings they share. conformance_minimize() names the
+ * settings of the most informative fault, and only for the smallest problem. */
 void run_combinations(row_judge *judge, const conformance_blocks *blocks,
                       const kernel_entry *kernel, case_judgement *judgement)
 {

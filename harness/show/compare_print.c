@@ -110,7 +110,7 @@ static const char *note_of(arena *memory, const run_comparison *comparison,
         ADD("instructions %+.1f %%, cycles %+.1f %%", 100 * instructions, 100 * cycles);
     if (pair->noise > comparison->settings.threshold && pair->speed != SPEED_NOT_MEASURED)
         ADD("the noise here (%.2g %%) exceeds the threshold", 100 * pair->noise);
-    if (pair->missing)
+    if (pair->missing && !failed) /* a failure of base stands above */
         ADD("missing: %s", pair->missing);
     if (pair->detail)
         ADD("%s", pair->detail);

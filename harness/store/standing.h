@@ -19,7 +19,7 @@
 /* The default budget: the promise of the library's class `accurate`. */
 #define STANDING_ROW_ULP 2.0
 
-/* Sets of judged cases: all but adversarial rows; subsets of these: cases that are no edge cases (stored_is_edge_case()),
+/* Sets of judged cases: all but adversarial rows; subsets of these: no edge cases (stored_is_edge_case()),
  * those of the family `normal`, and edge cases; and the adversarial rows. */
 typedef enum error_scope {
     SCOPE_ALL,

@@ -203,8 +203,8 @@ json_t *metrics_json(const ln_metrics *metrics);
  * tables, too. All TEMP tables are deleted when the scratch ends. script.c has the functions that SQLite lacks.
  *
  *     store_scratch_begin(store);
- *     store_script(store, "CREATE TEMP TABLE request (run, types)");
- *     store_put_line(store, "request", "is", run, "f32");
+ *     store_script(store, "CREATE TEMP TABLE drawn (run, types)");
+ *     store_put_line(store, "drawn", "is", run, "f32");
  *     store_script(store, field_sql);                  // CREATE TEMP TABLE chart AS SELECT ...
  *     stored_table table = store_get_table(store, "chart");
  *         name = table_text(&table, 0, "name");

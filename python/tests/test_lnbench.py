@@ -349,6 +349,12 @@ class Verdicts(unittest.TestCase):
         self.assertEqual(len(calls), 30)
         self.assertIs(signal.getsignal(signal.SIGINT), signal.default_int_handler)
 
+    def test_failures_end_the_judgement(self):
+        wrong, right = [], []
+        self.assertFalse(lnbench.judge(lambda x, g, b: 0 * x, hidden=8, only=True, on_call=lambda *shape: wrong.append(shape)).passed)
+        lnbench.judge(layernorm_2d, hidden=8, only=True, on_call=lambda *shape: right.append(shape))
+        self.assertLess(4 * len(wrong), len(right))
+
     def test_interrupt_of_the_reference(self):
         calls, call = [], lnbench._library.call
 

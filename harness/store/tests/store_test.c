@@ -264,9 +264,8 @@ TEST_IN_SCRATCH(test_rows)
     };
     for (size_t i = 0; i < sizeof puts / sizeof *puts; i++)
         store_put_row(store, run, puts[i].key, &puts[i].row);
-    double
-        rows[3]
-            [8]; /* case_id, row, kappa, row_ulp, norm_max, bound_row_ulp, mean_error, rstd_error */
+    /* case_id, row, kappa, row_ulp, norm_max, bound_row_ulp, mean_error, rstd_error */
+    double rows[3][8];
     store_query(store, "SELECT * FROM judged_rows WHERE ?1 ORDER BY case_id, row", run, 3,
                 take_reals, rows);
     assert_true(rows[0][1] == 0 && rows[0][4] == 0.25 && rows[0][5] == 8);
