@@ -614,8 +614,10 @@ static void note_verdict(kernel_session *session, const char *input, const char 
     free_row(&into->worst);
     if (*words && !into->passed)
         number_print(into->detail, sizeof into->detail, "%s: %s", words, verdict->detail);
-    if (judgement->metrics.elements > 0)
-        keep_row(block, judgement->metrics.worst_row, session->judge->computed, &into->worst);
+    /* The metrics are those of the distinct rows of one call; a failure may be seen only in another row or call. */
+    const size_t row = judgement->metrics.worst_row;
+    if (judgement->metrics.elements > 0 && (into->passed || session->judge->wrong_rows[row]))
+        keep_row(block, row, session->judge->computed, &into->worst);
 }
 
 /* Applies the question's limit to rows for which the judge has a limit, with a small kappa and no more than the largest
@@ -676,7 +678,7 @@ static void run_problem(kernel_session *session, size_t index)
 {
     combination tested = combinations_at(session->combinations, index);
     case_judgement judgement, all = {.verdict.kind = VERDICT_PASS};
-    char words[256], factors[256];
+    char words[256], factors[200];
     combination_without(&tested, session->kernel.facts.traits);
     combination_block(session->judge, &tested, session->question.storage, session->question.param,
                       &session->block);
@@ -690,7 +692,7 @@ static void run_problem(kernel_session *session, size_t index)
             shown.levels[f] = 0;
     }
     combination_describe(&shown, UINT64_MAX, factors, sizeof factors);
-    snprintf(words, sizeof words, "%zux%zu%s%.200s", session->block.rows, session->block.hidden,
+    snprintf(words, sizeof words, "%zux%zu%s%s", session->block.rows, session->block.hidden,
              *factors ? ", " : "", factors);
     apply_limit(session, &judgement);
     /* A problem whose rows are all centred comes first: in others the cause may be hidden behind NaN or overflow. */

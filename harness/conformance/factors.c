@@ -523,8 +523,13 @@ const char *combination_describe(const combination *of, uint64_t factors, char *
     *text = '\0';
     for (size_t f = 0; f < of->table->count && used < size; f++) {
         describe_factor(of, f, word, sizeof word);
-        if (factors >> f & 1 && *word)
-            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", word);
+        if (!(factors >> f & 1) || !*word)
+            continue;
+        bool fits = used + strlen(word) + strlen(", , ...") < size;
+        used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
+                                 fits ? word : "...");
+        if (!fits)
+            return text;
     }
     if (of->instead && !convention_equal(of->instead, &of->table->defaults) && used < size)
         snprintf(text + used, size - used, "%sunder %s", used ? ", " : "",

@@ -144,7 +144,8 @@ uint64_t combination_draw(const combination *of, uint64_t what);
 call_layout combination_layout(const combination *of, ln_type storage, ln_type param);
 /* Returns a bit for each factor that is not at its default. */
 uint64_t combination_factors(const combination *of);
-/* Names the levels of these factors that are not the defaults: "rows far from zero, residual, 2 threads at once". */
+/* Names the levels of these factors that are not the defaults: "rows far from zero, residual, 2 threads at once". Ends
+ * with "..." if the text has no room for all. */
 const char *combination_describe(const combination *of, uint64_t factors, char *text, size_t size);
 
 /* Levels of FACTOR_CONTENTS and FACTOR_PARAMETER. */

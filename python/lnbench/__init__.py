@@ -5,7 +5,7 @@
     lnbench.reference(x, gamma, beta, convention="bert")    # every element correctly rounded
     lnbench.fingerprint(x, y)                               # which function made y?
     lnbench.tolerance(x)                                    # rtol and atol for allclose
-    lnbench.assert_layernorm(my_layernorm, max_row_ulp=4)   # in a test
+    lnbench.assert_layernorm(my_layernorm)                  # in a test
     lnbench.assert_rmsnorm(my_rmsnorm, convention="llama")
 """
 from ._exact import fingerprint, judge_output, reference, tolerance

@@ -367,7 +367,7 @@ def judge(fn, *, convention=None, operation=None, hidden=None, dtype="f32", para
     returns an array like x. hidden: the sizes at which fn is judged on every input family (default: 768, or
     the module's own). The covering array has other sizes too; with only=True, and for a module, it has only
     `hidden`. Arrays have ten layouts in memory (torch: six); fn need not support those in which it raises an exception.
-    max_row_ulp: an additional limit for rows with kappa <= 2 (mean near zero), no longer than hidden.
+    max_row_ulp: an additional limit (0: none) for rows with kappa <= 2 (mean near zero), no longer than hidden.
     framework "torch" passes tensors. strided=False: only dense rows. isolate=True runs fn in a child process;
     a call that takes longer than `deadline` seconds is a timeout there. on_call(rows, hidden) is called before
     each call. step: run only the step of this number, which the report's `repeat` contains.
@@ -485,15 +485,15 @@ def _report(fn, *, wanted, sizes, type_, param, traits, seed, max_row_ulp, frame
     return made
 
 
-def assert_layernorm(fn, max_row_ulp=4, **options) -> None:
+def assert_layernorm(fn, **options) -> None:
     """Raises AssertionError if fn is not the LayerNorm that `convention` names. Its message describes the failure
     and the call that repeats it in at most six lines. Options are those of judge()."""
-    report = judge(fn, max_row_ulp=max_row_ulp, **options)
+    report = judge(fn, **options)
     if not report.passed:
         raise AssertionError(report.explain())
 
 
-def assert_rmsnorm(fn, max_row_ulp=4, **options) -> None:
+def assert_rmsnorm(fn, **options) -> None:
     """Raises AssertionError if fn is not the RMSNorm that `convention` names ("torch-rms" by default), as
     assert_layernorm() does. Options are those of judge()."""
-    assert_layernorm(fn, max_row_ulp, operation="rmsnorm", **options)
+    assert_layernorm(fn, operation="rmsnorm", **options)

@@ -73,7 +73,7 @@ _calls = [0]
 def paddle_56100(x, gamma, beta):
     """Has a rare race in the sums."""
     _calls[0] += 1
-    return layernorm(x, gamma, beta) * np.float32(1 if _calls[0] % 1999 else 1.01)
+    return layernorm(x, gamma, beta) * np.float32(1 if _calls[0] % 997 else 1.01)
 
 
 def ttmetal_27126(x, gamma, beta):
