@@ -74,7 +74,11 @@ see_to_packages() {
     [ -s "$state/missing" ] || return 0
     required=$(awk '$1 !~ /[?]/ { printf " %s", $3 }' "$state/missing")
     optional=$(awk '$1 ~ /[?]/ { printf " %s", $3 }' "$state/missing")
-    say "these packages are not installed (those with a ? are optional):"
+    if command -v dpkg-query >/dev/null; then
+        say "these packages are not installed (those with a ? are optional):"
+    else
+        say "this system has no dpkg; lnbench needs what these packages of Debian hold (those with a ? are optional):"
+    fi
     sed 's/^/  /' "$state/missing" >&2
     if may_install; then
         install_packages

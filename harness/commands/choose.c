@@ -299,6 +299,7 @@ static const char *objection(const choice *own, const ranked_kernel *kernel,
 static void add_answer(const choice *own, text_buffer *out)
 {
     char times[4][16], words[ERROR_WORDS], why[OBJECTION_WORDS];
+    const ln_type type = own->wanted.at.dtype;
     const ranked_kernel *named = own->named;
     const double spread = named ? (named->time_hi_ns - named->time_lo_ns) / 2 / named->time_ns : 0;
     for (size_t i = 0; i < ANSWERS; i++) {
@@ -309,14 +310,17 @@ static void add_answer(const choice *own, text_buffer *out)
         clean_format(out, FORM_LINE, kernel->dispatched[0] ? "%s: %s (%s)" : "%s: %s",
                      answer_names[i][1], kernel->kernel, kernel->dispatched);
         if (i != FASTEST)
-            text_format(out, ": %s us [%s, %s], at most %s row ULP on %zu case%s",
-                        number_short(kernel->time_ns / 1e3, times[0]),
+            text_format(out, ": %s us [%s, %s], ", number_short(kernel->time_ns / 1e3, times[0]),
                         number_short(kernel->time_lo_ns / 1e3, times[1]),
-                        number_short(kernel->time_hi_ns / 1e3, times[2]),
-                        error_in_words(kernel->error, own->wanted.at.dtype, NULL, words),
-                        kernel->judged, plural(kernel->judged));
-        if (i != FASTEST && kernel->proven)
-            text_format(out, ", proven to be within %g%s", own->wanted.budget,
+                        number_short(kernel->time_hi_ns / 1e3, times[2]));
+        if (i != FASTEST && !(kernel->error < dtype_no_digit(type)))
+            text_add(out, "no correct digit on some rows");
+        else if (i != FASTEST)
+            text_format(out, "at most %s row ULP on %zu case%s",
+                        error_in_words(kernel->error, type, NULL, words), kernel->judged,
+                        plural(kernel->judged));
+        if (i != FASTEST && kernel->bound < dtype_no_digit(type))
+            text_format(out, ", proven to be within %.3g%s", kernel->bound,
                         isnan(own->wanted.kappa) ? "" : " on rows of this kappa");
         else if (i != FASTEST)
             text_add(out, ", measured, not proven");

@@ -9,20 +9,17 @@
 
 typedef struct comparison_options {
     const char *threshold, *gate, *format, *only;
-    double confidence;
     word_list also; /* each FORMAT=FILE */
     bool json, all, allow_missing;
 } comparison_options;
 
 #define COMPARISON_DEFAULTS                                                                        \
     {                                                                                              \
-        "2%", "no-worse", "text", NULL, 0.99, {0}, false, false, false                             \
+        "2%", "no-worse", "text", NULL, {0}, false, false, false                                   \
     }
 #define COMPARISON_OPTIONS(type, member)                                                           \
     {"threshold", "SHARE", "smallest change of time that matters (default: 2%)", OPTION_TEXT,      \
      offsetof(type, member.threshold)},                                                            \
-        {"confidence", "P", "confidence of intervals and tests (default: 0.99)", OPTION_REAL,      \
-         offsetof(type, member.confidence)},                                                       \
         {"accuracy", "exact|no-worse|bound",                                                       \
          "fail on a changed bit, larger error (default) or broken bound", OPTION_TEXT,             \
          offsetof(type, member.gate)},                                                             \
@@ -78,16 +75,12 @@ static output_format comparison_read_options(const comparison_options *options,
                                              comparison_settings *settings)
 {
     const char *named = options->json ? "json" : options->format, *path;
-    settings->confidence = options->confidence;
     settings->all = options->all;
     settings->allow_missing = options->allow_missing;
     static const char *const halves[] = {"speed", "accuracy"};
     const size_t half = options->only ? word_chosen("only", options->only, WORDS(halves)) : 2;
     settings->speed = half != 1;
     settings->accuracy = half != 0;
-    if (!(options->confidence >= 0.5 && options->confidence <= 0.9999))
-        die(EXIT_CODE_USAGE, "invalid --confidence %g: choose 0.5 to 0.9999, such as 0.99",
-            options->confidence);
     settings->threshold = parse_threshold(options->threshold);
     settings->gate =
         (accuracy_gate)word_chosen("accuracy", options->gate, WORDS(accuracy_gate_names));

@@ -81,7 +81,6 @@ static void measure_equal_code(const char *library, const char *copy, double sec
         (struct duet_run){.comparison.settings = {.tool = "duet",
                                                   .files = {library, copy},
                                                   .threshold = 0.02,
-                                                  .confidence = 0.99,
                                                   .seconds = seconds / (double)request.shapes.count,
                                                   .speed = true,
                                                   .seed = 1},

@@ -621,12 +621,12 @@ static void add_accuracy(const run_answer *answer, const answer_row *row, text_b
         text_format(out, " (%s on adversarial rows, which a search for large errors found)",
                     hunted);
     if (row->ranked->proven)
-        text_format(out, "; the budget of %g row ULP is proven", STANDING_ROW_ULP);
+        text_format(out, ", and is proven to be within %.3g row ULP", row->ranked->bound);
     else
         text_add(out, "; this is measured, not proven");
     if (answer->proven) {
         clean_format(out, FORM_LINE, "; %s is proven to be within ", answer->proven->kernel);
-        text_format(out, "%g row ULP and takes %s times as long", STANDING_ROW_ULP,
+        text_format(out, "%.3g row ULP and takes %s times as long", answer->proven->ranked->bound,
                     answer_times(times_as_fast(row, answer->proven), times));
     }
     text_add(out, ".\n");

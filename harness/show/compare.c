@@ -390,7 +390,7 @@ static void decide_speed(run_comparison *comparison, comparison_pair *pair,
     else if (least < LEAST_PROCESSES)
         pair->detail = arena_format(&comparison->memory, "%zu process%s in a run: %d are needed",
                                     least, least == 1 ? "" : "es", LEAST_PROCESSES);
-    else if (moved && !(pair->p < 1 - settings->confidence))
+    else if (moved && !(pair->p < 1 - COMPARISON_CONFIDENCE))
         pair->detail = "the rank test does not confirm it";
     else
         pair->speed = lean;
@@ -504,7 +504,7 @@ static void compare_times(run_comparison *comparison, const compared_case *both,
                              now = {new->values, new->start, new->groups};
         double *medians[] = {speed_medians(base), speed_medians(new)};
         const interval_estimate difference =
-            bootstrap_difference(&old, &now, RESAMPLE_BOTH, comparison->settings.confidence, seed);
+            bootstrap_difference(&old, &now, RESAMPLE_BOTH, COMPARISON_CONFIDENCE, seed);
         pair->p = mann_whitney(medians[BASE], base->groups, medians[NEW], new->groups);
         pair->ratio =
             (interval_estimate){exp(difference.middle), exp(difference.lo), exp(difference.hi)};

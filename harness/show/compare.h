@@ -91,10 +91,12 @@ typedef struct comparison_pair {
 /* The reasons why a case forms no pair. */
 typedef enum lone_kind { LONE_MISSING, LONE_UNSUPPORTED, LONE_NEW } lone_kind;
 
+#define COMPARISON_CONFIDENCE 0.99 /* of intervals and tests */
+
 typedef struct comparison_settings {
     const char *tool;         /* "duet", "compare" */
     const char *files[SIDES]; /* builds, or runs as the user named them */
-    double threshold, confidence;
+    double threshold;
     double seconds; /* for each pair; NaN: nothing is measured */
     accuracy_gate gate;
     bool speed, accuracy;

@@ -101,7 +101,8 @@ static const char *note_of(arena *memory, const run_comparison *comparison,
             ADD("%s: %s", side_names[side],
                 verdict_describe(&pair->sides[side].verdict, described, sizeof described));
     if (tally->differing > 0 && !failed)
-        ADD("%zu of %zu inputs differ: %s", tally->differing, tally->judged, tally->worst);
+        ADD("differs on %zu of %zu input%s: %s", tally->differing, tally->judged,
+            plural(tally->judged), tally->worst);
     if (tally->differing > 0 && !failed && tally->worse > 1)
         ADD("%zu more are worse", tally->worse - 1);
     if (pair_is_less_reproducible(pair))
@@ -205,7 +206,7 @@ static void add_conclusion(text_buffer *out, arena *memory, const run_comparison
     coverage_add_line(&covered, &comparison->covered, "compared");
     text_format(out, "%s%s%sthreshold %g %%, confidence %g %%, accuracy %s", between,
                 printable(memory, "%s", covered.bytes), between, settings->threshold * 100,
-                settings->confidence * 100,
+                COMPARISON_CONFIDENCE * 100,
                 settings->accuracy ? accuracy_gate_names[settings->gate] : "not judged");
     text_free(&covered);
     if (is_of_runs(comparison) && comparison->speed != SPEED_NOT_MEASURED)
@@ -225,7 +226,7 @@ void comparison_begin(run_comparison *comparison)
     store_script(comparison->store,
                  "CREATE TEMP TABLE lone (kind, kernel, why);"
                  "CREATE TEMP TABLE pairs (shown, weight, kernel, operation, convention, shape, "
-                 "cache, ratio, base_time, new_time, copy, p, noise, speed, accuracy, worst_error, "
+                 "cache, ratio, base_time, new_time, noise, speed, accuracy, worst_error, "
                  "reproducible, note, json, name, seconds, exit_code, outcome, "
                  "regime, rows, hidden, ratio_lo, ratio_hi, processes)");
 }
@@ -324,14 +325,11 @@ void comparison_put(run_comparison *comparison, const comparison_pair *pair, boo
     const char *ratio = ratio_words(&memory, &pair->ratio);
     const char *note = note_of(&memory, comparison, pair);
     char *json = comparison->settings.json ? pair_json(comparison, pair, note) : NULL;
-    store_put_line(comparison->store, "pairs", "idsssssssssddnnsssssdissiiddi", (int64_t)shown,
+    store_put_line(comparison->store, "pairs", "idssssssssdnnsssssdissiiddi", (int64_t)shown,
                    weight, key->kernel, operation_name(key->operation),
                    convention_words(&memory, key), shape_words(&memory, key),
                    cache_name(key->cache), ratio, time_words(&memory, base->speed.time_ns),
-                   time_words(&memory, new->speed.time_ns),
-                   both_words(&memory, figure_words(&memory, base->speed.copy_ratio),
-                              figure_words(&memory, new->speed.copy_ratio)),
-                   pair->p, pair->noise, speed, accuracy,
+                   time_words(&memory, new->speed.time_ns), pair->noise, speed, accuracy,
                    both_words(&memory, error_words(&memory, base), error_words(&memory, new)),
                    reproducible_both(base->reproducible, new->reproducible, reproducible), note,
                    json, pair_name(&memory, key), pair->seconds, (int64_t)code, outcome_names[code],
@@ -345,18 +343,16 @@ void comparison_put(run_comparison *comparison, const comparison_pair *pair, boo
 #define SHOWN                                                                                      \
     "(SELECT *, row_number() OVER (ORDER BY weight DESC, rowid) AS place FROM pairs WHERE shown)"
 #define PEOPLE_SEE                                                                                 \
-    "SELECT kernel, operation, convention, shape, cache, ratio, base_time, new_time, copy, p, "    \
+    "SELECT kernel, operation, convention, shape, cache, ratio, base_time, new_time, "             \
     "noise, speed, accuracy, worst_error, reproducible, note FROM "
 
 enum {
     COLUMN_OPERATION = 1,
     COLUMN_CACHE = 4,
     COLUMN_RATIO,
-    COLUMN_COPY = 8,
-    COLUMN_P,
-    COLUMN_NOISE,
+    COLUMN_NOISE = 8,
     COLUMN_SPEED,
-    COLUMN_REPRODUCIBLE = 14,
+    COLUMN_REPRODUCIBLE = 12,
     COLUMN_NOTE
 };
 
@@ -370,7 +366,7 @@ static relation *relation_of(stored_table table, const relation_column *columns,
 }
 
 /* Returns the table of pairs. Columns are dropped until a row fits on a line, but not the shape if there are several. A
- * duet times no copy and makes no rank test. Frees `pairs`. */
+ * duet has no stored noise. Frees `pairs`. */
 static relation *pairs_relation(const run_comparison *comparison, stored_table pairs)
 {
     bool one_shape = pairs.rows > 0;
@@ -385,8 +381,6 @@ static relation *pairs_relation(const run_comparison *comparison, stored_table p
         FOR_PEOPLE("new/base"),
         {.heading = "base", .priority = 5},
         {.heading = "new", .priority = 6},
-        {.heading = "copy", .priority = 9},
-        {.heading = "p", .priority = 10},
         {.heading = "noise", .format = "%.2g", .unit = "%", .priority = 4},
         FOR_PEOPLE("speed"),
         FOR_PEOPLE("accuracy"),
@@ -396,8 +390,8 @@ static relation *pairs_relation(const run_comparison *comparison, stored_table p
     };
     relation *rows = relation_of(pairs, COLUMNS(columns));
     relation_hide_alike(rows, COLUMN_OPERATION);
-    for (size_t i = COLUMN_COPY; i <= COLUMN_NOISE && !is_of_runs(comparison); i++)
-        relation_hide(rows, i);
+    if (!is_of_runs(comparison))
+        relation_hide(rows, COLUMN_NOISE);
     return rows;
 }
 
@@ -555,7 +549,7 @@ static void print_for_people(arena *memory, const run_comparison *comparison,
                                                               "i", (int64_t)count));
         relation_hide_alike(rows, COLUMN_CACHE);
         for (size_t i = COLUMN_RATIO; i <= COLUMN_SPEED; i++)
-            if (!settings->speed || (markdown && i >= COLUMN_COPY && i <= COLUMN_NOISE))
+            if (!settings->speed || (markdown && i == COLUMN_NOISE))
                 relation_hide(rows, i);
         if (markdown) {
             relation_hide_alike(rows, COLUMN_REPRODUCIBLE);
@@ -606,7 +600,7 @@ static json_t *comparison_json(arena *memory, const run_comparison *comparison)
         covered, "speed_verdict", speed_names[comparison->speed], "accuracy_verdict",
         accuracy_names[comparison->accuracy], "geometric_mean", json_figure(mean_ratio(comparison)),
         "threshold", json_figure(settings->threshold), "confidence",
-        json_figure(settings->confidence), "time", json_figure(settings->seconds), "accuracy",
+        json_figure(COMPARISON_CONFIDENCE), "time", json_figure(settings->seconds), "accuracy",
         settings->accuracy ? accuracy_gate_names[settings->gate] : NULL, "seed",
         (json_int_t)settings->seed, "base", file_json(comparison, BASE), "new",
         file_json(comparison, NEW), "noise_measured",

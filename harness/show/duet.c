@@ -462,7 +462,7 @@ static interval_estimate ratio_of(const pair_timing *timing, const time_sample *
     const speed_sample *ratios = &sample->ratios;
     grouped_values grouped = {ratios->values, ratios->start, ratios->groups};
     interval_estimate ratio =
-        bootstrap_median(&grouped, RESAMPLE_GROUPS, settings->confidence, settings->seed);
+        bootstrap_median(&grouped, RESAMPLE_GROUPS, COMPARISON_CONFIDENCE, settings->seed);
     return (interval_estimate){exp(ratio.middle), exp(ratio.lo), exp(ratio.hi)};
 }
 
@@ -511,15 +511,14 @@ static void time_adaptively(pair_timing *timing)
 {
     const comparison_settings *settings = &timing->duet->comparison.settings;
     comparison_pair *pair = &timing->own->pair;
-    const unsigned least = duet_least_processes(settings->confidence);
     unsigned confirmed = 0;
-    search(timing, least);
+    search(timing, DUET_LEAST_PROCESSES);
     pair->searched = timing->processes;
-    while (!timing->over && timing->processes >= least) {
+    while (!timing->over && timing->processes >= DUET_LEAST_PROCESSES) {
         const double spent = seconds_spent(timing);
         const unsigned processes =
-            duet_confirmation(confirmed ? confirmed : timing->processes, least,
-                              settings->seconds - spent, spent / timing->processes);
+            duet_confirmation(confirmed ? confirmed : timing->processes, settings->seconds - spent,
+                              spent / timing->processes);
         if (processes <= confirmed)
             break;
         time_sample sample = {0};
@@ -535,7 +534,8 @@ static void time_adaptively(pair_timing *timing)
     if (!timing->over && timing->processes > 0 && !confirmed)
         pair->detail = arena_format(
             &timing->duet->comparison.memory, "too few repetitions in %g s: use --time %.0f",
-            settings->seconds, ceil(2.5 * least * seconds_spent(timing) / timing->processes));
+            settings->seconds,
+            ceil(2.5 * DUET_LEAST_PROCESSES * seconds_spent(timing) / timing->processes));
 }
 
 /* Runs as many processes as the time allows, and at least as many as an interval needs. The length does not depend on
@@ -543,10 +543,9 @@ static void time_adaptively(pair_timing *timing)
 static void time_fixed(pair_timing *timing)
 {
     const comparison_settings *settings = &timing->duet->comparison.settings;
-    const unsigned least = duet_least_processes(settings->confidence);
     time_sample sample = {0};
     while (!timing->over &&
-           (timing->processes < least || seconds_spent(timing) < settings->seconds))
+           (timing->processes < DUET_LEAST_PROCESSES || seconds_spent(timing) < settings->seconds))
         run_processes(timing, &sample, 1, "measuring the noise");
     take_sample(timing, &sample);
 }
@@ -590,21 +589,13 @@ static void time_pair(duet_run *duet, const speed_group *group, const judge_bloc
     pair->seconds = seconds_spent(&timing);
 }
 
-unsigned duet_least_processes(double confidence)
-{
-    return (unsigned)ceil(1 + log2(1 / (1 - confidence)));
-}
-
-unsigned duet_confirmation(unsigned searched, unsigned least, double seconds_left,
-                           double seconds_each)
+unsigned duet_confirmation(unsigned searched, double seconds_left, double seconds_each)
 {
     unsigned wanted = 2 * searched > LEAST_CONFIRMATION ? 2 * searched : LEAST_CONFIRMATION;
     const double room = seconds_left / seconds_each;
-    if (wanted < least)
-        wanted = least;
     if (room < (double)wanted)
         wanted = room > 0 ? (unsigned)room : 0;
-    return wanted < least ? 0 : wanted;
+    return wanted < DUET_LEAST_PROCESSES ? 0 : wanted;
 }
 
 /* ---- shapes and kernels ---- */

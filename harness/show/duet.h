@@ -39,12 +39,11 @@ void duet_prepare(duet_run *duet, const plan_request *request);
 bool duet_measure(duet_run *duet, const plan_request *request);
 void duet_free(duet_run *duet);
 
-/* Returns the fewest processes that give an interval of the median this confidence: the range of n processes misses the
- * median with probability 2^(1 - n). */
-unsigned duet_least_processes(double confidence);
+/* The fewest processes that give an interval of the median: the range of n processes misses the median with probability
+ * 2^(1 - n), which must be less than 1 - COMPARISON_CONFIDENCE. */
+enum { DUET_LEAST_PROCESSES = 8 };
 /* Returns the number of processes that confirm a result, decided before the confirmation begins: twice those of the
- * search and at least 20, but no more than fit into the seconds left; 0 if that is less than `least`. */
-unsigned duet_confirmation(unsigned searched, unsigned least, double seconds_left,
-                           double seconds_each);
+ * search and at least 20, but no more than fit into the seconds left; 0 if that is less than DUET_LEAST_PROCESSES. */
+unsigned duet_confirmation(unsigned searched, double seconds_left, double seconds_each);
 
 #endif

@@ -121,6 +121,7 @@ kernel_ranking store_recommend(result_store *store, const recommend_request *wan
                                           FIELD(COUNT, ranked_kernel, worst),
                                           FIELD(FLAG, ranked_kernel, callable),
                                           FIELD(FLAG, ranked_kernel, other_param),
+                                          FIELD(REAL, ranked_kernel, bound),
                                           FIELD(FLAG, ranked_kernel, proven),
                                           FIELD(FLAG, ranked_kernel, in_budget),
                                           FIELD(TEXT, ranked_kernel, doubt),

@@ -82,6 +82,7 @@ typedef struct ranked_kernel {
     size_t judged;
     double error;  /* largest row ULP on the rows of the request; NaN: not judged */
     int64_t worst; /* the case with that error */
+    double bound;  /* the proven bound of the error in row ULP; NaN or infinity: none */
     bool callable, other_param, in_budget, proven;
     bool within; /* in_budget, proven if requested, and not other_param */
     bool near;   /* no significant difference in speed from the fastest recommendable kernel */

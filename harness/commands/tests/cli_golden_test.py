@@ -60,7 +60,7 @@ choose --shapes 3x99999 --stored
 """
 COMPARISONS = "".join(f"compare 1 8 {options}\n" for options in (
     "", "--all", "--json", "--format tsv", "--format csv", "--format junit", "--format github",
-    "--format markdown --threshold 10%", "--accuracy exact", "--accuracy bound --only accuracy", "--confidence 0.9 --only speed",
+    "--format markdown --threshold 10%", "--accuracy exact", "--accuracy bound --only accuracy", "--only speed",
     "--allow-missing", "--also json=also.json --also markdown=also.md"))
 HISTORIES = "".join(f"history {options}\n" for options in (
     "", "--all", "--json", "--format tsv", "--format markdown", "--measure row_ulp_max", "--measure time_ns --kernels two_pass*",

@@ -56,7 +56,7 @@ options_of hunt --kernels --conventions --hidden --time --seed --out \
 options_of replay --run --case --failures \
     --plugin --max-row-ulp --db --format --json
 options_of duet --base --new --operation --kernels --conventions --dtypes --shapes --inputs --cache --time-on --threads \
-    --threshold --confidence --time --accuracy --only --allow-missing --format --all --also --json --seed --deadline
+    --threshold --time --accuracy --only --allow-missing --format --all --also --json --seed --deadline
 
 (
     ulimit -s 32

@@ -95,15 +95,11 @@ TEST(test_lean)
 
 TEST(test_lengths)
 {
-    assert_int_equal(duet_least_processes(0.5), 2);
-    assert_int_equal(duet_least_processes(0.95), 6);
-    assert_int_equal(duet_least_processes(0.99), 8);
-    assert_int_equal(duet_least_processes(0.999), 11);
-    assert_int_equal(duet_confirmation(8, 8, 100, 0.1), 20);
-    assert_int_equal(duet_confirmation(30, 8, 100, 0.1), 60);
-    assert_int_equal(duet_confirmation(30, 8, 3.05, 0.1), 30);
-    assert_int_equal(duet_confirmation(30, 8, 0.75, 0.1), 0);
-    assert_int_equal(duet_confirmation(30, 8, -1, 0.1), 0);
+    assert_int_equal(duet_confirmation(8, 100, 0.1), 20);
+    assert_int_equal(duet_confirmation(30, 100, 0.1), 60);
+    assert_int_equal(duet_confirmation(30, 3.05, 0.1), 30);
+    assert_int_equal(duet_confirmation(30, 0.75, 0.1), 0);
+    assert_int_equal(duet_confirmation(30, -1, 0.1), 0);
 }
 
 static judged_side judged(verdict_kind kind, double row_ulp, uint64_t hash)

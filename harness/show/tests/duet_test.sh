@@ -31,11 +31,11 @@ torch='--conventions torch --inputs normal'
 # shellcheck disable=SC2086
 {
     judged 5 'bits differ in 1 pair' --accuracy exact $torch
-    prints '[1-3] of 3 inputs differ: normal' "no input is told"
+    prints 'differs on [1-3] of 3 inputs: normal' "no input is told"
     judged 0 'bits differ in 1 pair' --accuracy no-worse $torch
-    prints '[1-3] of 3 inputs differ: normal' "no input is told"
+    prints 'differs on [1-3] of 3 inputs: normal' "no input is told"
     judged 0 'bits differ in 1 pair' --accuracy bound $torch
-    prints '[1-3] of 3 inputs differ: normal' "no input is told"
+    prints 'differs on [1-3] of 3 inputs: normal' "no input is told"
 }
 plant dropped-tail
 judged 5 'less accurate' --accuracy no-worse
@@ -44,7 +44,7 @@ judged 5 'less accurate' --accuracy no-worse
 judged 5 'fail (inaccurate: ' --accuracy bound
 judged 5 'less accurate' --accuracy exact
 plant floor
-judged 5 'inputs differ' --accuracy exact
+judged 5 'differs on' --accuracy exact
 judged 0 'bit-identical' --accuracy exact --conventions torch # whose eps hides it
 plant eps base.so
 plant none
@@ -62,7 +62,7 @@ typed() {
 }
 for type in f64 bf16 f16; do
     typed 0 'fine: bit-identical in 2 pairs' none $type
-    typed 5 'inputs differ' last-bit $type
+    typed 5 'differs on' last-bit $type
     typed 5 'fail (inaccurate: .*' eps $type
     typed 6 'new: fail (crashed: SIGSEGV)' crash $type
 done
@@ -206,7 +206,6 @@ expect 7 'returned NULL' --base ./base.so --new ./new.so
 plant none
 expect 2 'new FILE.so is missing' --base ./base.so
 expect 2 'threshold' --base ./base.so --new ./new.so --threshold 2x
-expect 2 'confidence' --base ./base.so --new ./new.so --confidence 1
 expect 2 'no-worse' --base ./base.so --new ./new.so --accuracy better
 expect 2 'junit' --base ./base.so --new ./new.so --format xml
 expect 2 'FORMAT=FILE' --base ./base.so --new ./new.so --also text
