@@ -831,7 +831,7 @@ static void conclude(kernel_session *session)
         covering_run_mistake(&session->covering, &session->question.convention, why))
         number_print(report->cases[report->worst].detail, sizeof report->cases->detail,
                      SAYS_MISTAKE "%s", why);
-    report->untested = "large tensors, growing memory, overlapping calls";
+    report->untested = "large tensors, growing memory, overlapping calls, floating-point control";
 }
 
 lnjudge_status lnjudge_kernel_judge(const lnjudge_question *question, lnjudge_report *report,

@@ -1,5 +1,5 @@
 /* The loops by which three programs compute RMSNorm on a CPU, written anew to be timed beside the library's
- * call (docs/choosing.md, "Beside other libraries").
+ * call (docs/choosing.md, "How do other libraries compare?").
  *     cc -O3 -march=native -shared -fPIC -I kernels/include -o loops.so docs/recipes/rmsnorm_loops.c -lm
  *     ./lnbench run --operation rmsnorm --plugin ./loops.so --kernels 'library_*_rms_f32,*_loop_f32'
  *

@@ -469,7 +469,7 @@ static const cli_option options[] = {
      offsetof(choose_options, max_row_ulp)},
     {"proven", NULL, "the proven bound must be within the budget, not only the errors", OPTION_FLAG,
      offsetof(choose_options, proven)},
-    {"kappa", "K", "apply the budget only to rows with kappa up to K (LayerNorm)", OPTION_REAL,
+    {"kappa", "K", "apply the budget only to normal and offset rows with kappa up to K", OPTION_REAL,
      offsetof(choose_options, kappa)},
     {"stored", NULL, "answer from stored runs and measure nothing", OPTION_FLAG,
      offsetof(choose_options, stored)},

@@ -302,7 +302,6 @@ static void print_table(const eval_shown *shown, const output_file *out)
     const stored_case *result = &shown->result;
     const case_key *key = &result->key;
     const ln_metrics *m = &result->metrics;
-    const digits_state digits = stored_digits(result);
     const bool right = verdict_exit_code(&result->verdict) == EXIT_CODE_FINE;
     const double proven = result->bound_row_ulp, probable = shown->probable_row_ulp;
     char described[VERDICT_MAX_LENGTH], said[5 * FINGERPRINT_WORDS];
@@ -345,12 +344,6 @@ static void print_table(const eval_shown *shown, const output_file *out)
                  as_text(reproducibility_describe(&shown->bits, described, sizeof described)));
     relation_row(rows, as_text("exact answers"),
                  as_text(judge_describe_counts(&shown->certified, described, sizeof described)));
-    relation_row(rows, as_text("correct digits"),
-                 as_text(digits == DIGITS_YES  ? "yes"
-                         : digits == DIGITS_NO ? result->verdict.kind > VERDICT_TYPE_LIMITED_CLASS
-                                                     ? "not determined: the verdict is fail"
-                                                     : "not in every row"
-                                               : "not known: nothing was judged"));
     relation_print(rows, out);
     output_line(out, "ulp_...: in ulps of the element; row_ulp_...: of |gamma| max|xhat| + |beta|");
 }

@@ -691,7 +691,7 @@ static double var_near_eps_element(made_element *at)
     return random_normal(&at->random, at->i) * sqrt(eps[at->row % 6] * times[at->row / 6 % 3]);
 }
 
-/* ---- the tensors that five documents print, with the printed digits (docs/conventions.md) ---- */
+/* ---- the tensors that five documents print, with the printed digits (docs/lab/conventions.md) ---- */
 
 /* "From scratch" chapter: two words of five numbers. */
 static double document_000_element(made_element *at)

@@ -782,7 +782,7 @@ void judge_output(row_judge *judge, const judge_block *block, const void *comput
         judgement->verdict.kind = VERDICT_NOT_JUDGED;
         snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail,
                  "in %zu of %zu rows the order of summation may cost every digit; "
-                 "--max-row-ulp X sets a limit",
+                 "give a limit (max-row-ulp)",
                  findings.unlimited, block->rows);
     }
 }

@@ -614,8 +614,9 @@ static void add_accuracy(const run_answer *answer, const answer_row *row, text_b
     else
         clean_format(out, FORM_LINE, "The error of %s ", row->kernel);
     const char *largest = answer_error_words(answer, row->all, number);
-    text_format(out, "was at most %s row ULP in all %zu supported case%s", largest,
-                row->all->judged, plural(row->all->judged));
+    text_format(out, "was at most %s row ULP in %s%zu supported case%s", largest,
+                row->all->judged == 1 ? "the " : "all ", row->all->judged,
+                plural(row->all->judged));
     if (adversarial->error > row->all->error &&
         strcmp(answer_error_words(answer, adversarial, hunted), largest) != 0)
         text_format(out, " (%s on adversarial rows, which a search for large errors found)",

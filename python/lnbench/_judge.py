@@ -486,8 +486,8 @@ def _report(fn, *, wanted, sizes, type_, param, traits, seed, max_row_ulp, frame
 
 
 def assert_layernorm(fn, **options) -> None:
-    """Raises AssertionError if fn is not the LayerNorm that `convention` names. Its message describes the failure
-    and the call that repeats it in at most six lines. Options are those of judge()."""
+    """Raises AssertionError if fn is not the LayerNorm that `convention` names. Its message is report.explain().
+    Options are those of judge()."""
     report = judge(fn, **options)
     if not report.passed:
         raise AssertionError(report.explain())

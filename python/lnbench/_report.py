@@ -111,14 +111,15 @@ class Report:
         return json.dumps(self.to_dict(), indent=1, allow_nan=False)
 
     def explain(self) -> str:
-        """The verdict, the failure and the call that repeats it, in at most seven lines. print() shows the same."""
+        """The verdict, the failure and the call that repeats it. print() shows the same."""
         case, row_case = self.worst_case, self._case_of_worst()
-        wrong = f" does not follow convention {case.convention}" if case and not self.passed else ""
+        judged = case and case.verdict is not None
+        wrong = f" does not follow convention {case.convention}" if judged and not self.passed else ""
         lines = [f"{self.subject}{wrong}: {self.says()}"]
         if case:
             failed = sum(not one.passed for one in self.cases)
-            lines.append(f"check     {case.name} at {case.rows} x {case.hidden} ({failed} of {len(self.cases)} checks fail)"
-                         if not self.passed else f"checks    {len(self.cases)} pass"
+            share = f" ({failed} of {len(self.cases)} checks fail)" if judged else ""
+            lines.append(f"check     {case.name} at {case.rows} x {case.hidden}{share}" if not self.passed else f"checks    {len(self.cases)} pass"
                          + "; type-limited: correct functions of this type lose digits there, too" * ("limited" in self.says()))
         if self.function:
             lines.append(f"function  {self.function.says()}")

@@ -1,5 +1,5 @@
 """How far RMSNorm's presets lie apart in bf16: of 64 rows of 4096 the share of elements that differ, in %, and by
-how many units in the last place at most. The table of docs/conventions.md.
+how many units in the last place at most. The table of docs/lab/conventions.md.
 
 usage: PYTHONPATH=python LNBENCH_LNJUDGE=build/release/lib/liblnjudge.so /usr/bin/python3 rmsnorm_presets.py"""
 import numpy as np

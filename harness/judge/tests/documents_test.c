@@ -1,4 +1,4 @@
-/* Compares the certified reference with the printed digits of five documents. docs/conventions.md says which LayerNorm
+/* Compares the certified reference with the printed digits of five documents. docs/lab/conventions.md says which LayerNorm
  * each document computes and which errors it has. */
 #include "domain/operation.h"
 #include "inputs/inputs.h"
