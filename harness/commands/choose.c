@@ -87,7 +87,7 @@ static void read_convention(const choosing *all, case_key *at)
         const ln_convention own = convention_named(all->model->convention);
         if (own.operation != convention.operation)
             die(EXIT_CODE_USAGE,
-                "--conventions %s is of %s, but %s uses %s (%s): see lnbench list conventions "
+                "--conventions %s is for %s, but %s uses %s (%s): see lnbench list conventions "
                 "--operation %s",
                 word, operation_name(convention.operation), all->model->name,
                 operation_name(own.operation), all->model->convention,
@@ -469,8 +469,8 @@ static const cli_option options[] = {
      offsetof(choose_options, max_row_ulp)},
     {"proven", NULL, "the proven bound must be within the budget, not only the errors", OPTION_FLAG,
      offsetof(choose_options, proven)},
-    {"kappa", "K", "apply the budget only to normal and offset rows with kappa up to K", OPTION_REAL,
-     offsetof(choose_options, kappa)},
+    {"kappa", "K", "apply the budget only to normal and offset rows with kappa up to K",
+     OPTION_REAL, offsetof(choose_options, kappa)},
     {"stored", NULL, "answer from stored runs and measure nothing", OPTION_FLAG,
      offsetof(choose_options, stored)},
     {"conventions", "C", "preset or list (default: the model's, else torch)", OPTION_RAW,
@@ -499,8 +499,8 @@ const cli_command command_choose = {
     .example = "choose --shapes 512x4096 --dtypes bf16",
     .summary = "Names the fastest library call, or kernel of a plugin, within an error budget.",
     .details =
-        "Measures the shapes as lnbench run --shapes does, with fewer conformance tests and one\n"
-        "convention (10 to 20 s a shape), and stores the run. The answer names the recommended\n"
+        "Measures the shapes as lnbench run --plan quick --shapes does, under one convention\n"
+        "(10 to 20 s a shape), and stores the run. The answer names the recommended\n"
         "call and, in brackets, the kernel behind it. If that call is not proven, the fastest\n"
         "proven call follows. `Fastest at any error` names the fastest kernel and says why it is\n"
         "not recommended. --stored answers from the latest run that timed the shape, and says\n"

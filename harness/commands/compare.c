@@ -45,8 +45,8 @@ static double parse_threshold(const char *given)
         end++;
     }
     if (end == given || *end || !(value > 0) || !(value < 1))
-        die(EXIT_CODE_USAGE,
-            "invalid --threshold '%.60s': choose a share between 0 and 1, such as 2%%", given);
+        die(EXIT_CODE_USAGE, "invalid --threshold '%.60s': write a share such as 2%% or 0.02",
+            given);
     return value;
 }
 
@@ -239,7 +239,7 @@ const cli_command command_duet = {
     .summary = "Times two builds of a kernel library (or plugins) in one process, in alternation:\n"
                "what became slower or faster, and whether any bit changed.",
     .details =
-        "Exit code 0: fine; 1: a kernel is slower, confirmed; 2: usage; 3: inconclusive; 4: NEW\n"
+        "Exit code 0: fine; 1: a kernel is slower; 2: usage; 3: inconclusive; 4: NEW\n"
         "lacks a case that OLD has, or nothing can be compared; 5: an accuracy violation\n"
         "(--accuracy); 6: a kernel of NEW failed; 7: a file or the environment failed; 130:\n"
         "interrupted.",

@@ -581,7 +581,7 @@ static const cli_option eval_table[] = {
     {"shapes", "ROWSxHIDDEN", "with --inputs: shape (default: 18x768)", OPTION_TEXT,
      offsetof(eval_options, shape)},
     {"seed", "N", "with --inputs: seed (default: 1)", OPTION_COUNT, offsetof(eval_options, seed)},
-    {"residual", "FILE", "add this to x first; the sum is rounded to x's type", OPTION_TEXT,
+    {"residual", "FILE", "add this to x first", OPTION_TEXT,
      offsetof(eval_options, paths[ROLE_RESIDUAL])},
     {"gamma", "FILE", "gamma, if the convention has one", OPTION_TEXT,
      offsetof(eval_options, paths[ROLE_GAMMA])},
@@ -624,8 +624,8 @@ const cli_command command_eval = {
     .details =
         "FILE is FILE.npy, FILE.npz:NAME or FILE.safetensors:NAME, of f4, f8, f2 or bf16\n"
         "(docs/inputs.md). docs/accuracy.md defines each metric (Which errors are printed?).\n"
-        "An output of your own (--y), or of a plugin without a proven bound, fails if it exceeds\n"
-        "a limit of docs/conformance.md, or --max-row-ulp. `function` says what made y.\n"
+        "The output --y, or a plugin without a proven bound, fails beyond the limits of\n"
+        "docs/conformance.md or --max-row-ulp. The row `function` says which function made y.\n"
         "Exit code 0: fine; 2: usage; 3: the output cannot be judged; 5: the output is wrong; 6:\n"
         "the kernel failed; 7: a file or the environment failed, or the kernel cannot run here.",
     OPTIONS(eval_table),
@@ -811,7 +811,7 @@ static const cli_option fingerprint_table[] = {
      offsetof(fingerprint_options, digits)},
     {"x-digits", "D", "x was printed with D decimals (default: found from x and y)", OPTION_COUNT,
      offsetof(fingerprint_options, x_digits)},
-    {"probe", "FILE.npy", "write one more row, which tells the candidates apart best", OPTION_TEXT,
+    {"probe", "FILE.npy", "write one more row, which separates the candidates best", OPTION_TEXT,
      offsetof(fingerprint_options, probe)},
     OUTPUT_OPTIONS(fingerprint_options, printed),
 };

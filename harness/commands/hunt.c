@@ -166,7 +166,7 @@ static const cli_option options[] = {
      offsetof(hunt_options, seconds)},
     {"seed", "N", "seed of starts, steps and parameters (default: 1)", OPTION_COUNT,
      offsetof(hunt_options, seed)},
-    {"out", "FILE", "write to FILE (default: a name in hunts/ beside --db)", OPTION_TEXT,
+    {"out", "FILE", "write to FILE (default: in hunts/ beside the store)", OPTION_TEXT,
      offsetof(hunt_options, out)},
     STORE_OPTION(hunt_options, database),
     PLUGIN_OPTION(hunt_options, plugins),
@@ -184,7 +184,7 @@ const cli_command command_hunt = {
         "turn. The file is written after each climb, and on Ctrl-C. lnbench replay FILE runs the\n"
         "rows again; lnbench run --inputs worst:FILE judges kernels on them.\n"
         "Exit code 0: fine; 2: usage; 5: on some row the error exceeds the kernel's bound, or an\n"
-        "element is NaN, infinite or finite where it must not be; 6: the kernel failed; 7: a file\n"
+        "element is of the wrong kind (NaN, infinity, number); 6: the kernel failed; 7: a file\n"
         "or the environment failed; 130: interrupted.",
     OPTIONS(options),
     DEFAULTS(hunt_options, .hidden = 64, .seed = 1),

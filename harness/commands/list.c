@@ -80,7 +80,7 @@ static relation *list_conventions(const list_options *options)
 static relation *list_inputs(const list_options *options)
 {
     static const relation_column columns[] = {COLUMN("input", "name"),
-                                              COLUMN("why it hurts", "purpose"),
+                                              COLUMN("what it tests", "purpose"),
                                               COLUMN("where it is met", "evidence")};
     size_t count;
     (void)options;

@@ -99,8 +99,9 @@ void command_print_help(const cli_command *command, FILE *file);
     }
 #define TIME_ON_OPTION(type, member)                                                               \
     {                                                                                              \
-        "time-on", "FAMILY[+FAMILY...]", "input families to time on, in turn (default: normal)",   \
-            OPTION_TEXT, offsetof(type, member)                                                    \
+        "time-on", "FAMILY[+FAMILY...]",                                                           \
+            "time on rows of these families, in turn (default: normal)", OPTION_TEXT,              \
+            offsetof(type, member)                                                                 \
     }
 #define STORE_OPTION(type, member)                                                                 \
     {                                                                                              \

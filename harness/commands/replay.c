@@ -133,8 +133,9 @@ static bool has_type(const kernel_facts *kernel, ln_type now, ln_type then, cons
                      replay_result *result)
 {
     if (now != then)
-        snprintf(result->note, sizeof result->note, "kernel %s takes %s now; its %s then were %s",
-                 kernel->name, dtype_name(now), what, dtype_name(then));
+        snprintf(result->note, sizeof result->note,
+                 "kernel %s now computes in %s; the stored %s were %s", kernel->name,
+                 dtype_name(now), what, dtype_name(then));
     return now == then;
 }
 
@@ -473,9 +474,7 @@ static void replay_store(replay_state *state)
                   "row_ulp_max DESC, case_id LIMIT iif(?3, -1, 1)) ORDER BY case_id",
                   "iii", id, (int64_t)options->id, (int64_t)options->failures);
     if (!options->failures && wanted.rows == 0)
-        die(EXIT_CODE_USAGE,
-            "run %lld: no judged case: a case that was only timed, or is unsupported or missing, "
-            "cannot be replayed (lnbench list runs)",
+        die(EXIT_CODE_USAGE, "run %lld has no judged case that can be replayed (lnbench list runs)",
             (long long)id);
     state->descriptors = store_kernels(store, id);
     create_judge(state, run.seed);
@@ -541,7 +540,7 @@ static const cli_option options[] = {
      offsetof(replay_options, id)},
     {"failures", NULL, "replay every failed case", OPTION_FLAG, offsetof(replay_options, failures)},
     PLUGIN_OPTION(replay_options, plugins),
-    {"max-row-ulp", "X", "the --max-row-ulp that the run had, if any", OPTION_REAL,
+    {"max-row-ulp", "X", "the run's --max-row-ulp, if it had one", OPTION_REAL,
      offsetof(replay_options, max_row_ulp)},
     STORE_OPTION(replay_options, database),
     OUTPUT_OPTIONS(replay_options, printed),
@@ -677,7 +676,7 @@ static void derive(verify_thread *self, stored_error *own)
         verdict_describe(&result.now.verdict, result.note, sizeof result.note);
     else if (part->elsewhere && !result.reproduces && kernel_is_call(kernels, name) &&
              !reproducible_everywhere(kernels, name))
-        snprintf(result.note, sizeof result.note, "on this CPU %s takes another kernel", name);
+        snprintf(result.note, sizeof result.note, "on this CPU %s uses another kernel", name);
     else
         own->is_derived = true;
     if (!own->is_derived || !result.reproduces)

@@ -107,7 +107,7 @@ static bool check_sum(const char *sums, const judge_block *block, case_verdict *
         verdict->kind = VERDICT_INACCURATE;
         if (judge_is_poison(sums + i * size, size))
             snprintf(verdict->detail, sizeof verdict->detail,
-                     "row %zu, column %zu: nothing was written of the sum with the residual",
+                     "row %zu, column %zu: the sum with the residual was not written",
                      i / block->hidden, i % block->hidden);
         else
             number_print(
@@ -208,6 +208,9 @@ bool judge_bounds(row_judge *judge, const judge_block *block, const kernel_entry
                 judge->bounds[row] = (ln_bound){INFINITY, 0};
                 row_ulp = INFINITY;
             }
+            /* The nearest number is off by at most half an ulp; judge_conclude() holds the kernel to it. */
+            if (kernel->facts.traits & LN_TRAIT_CORRECTLY_ROUNDED && row_ulp > 0.5)
+                row_ulp = 0.5;
             judge->by_row[row].bound_row_ulp = row_ulp;
             most = fmax(most, row_ulp);
         }

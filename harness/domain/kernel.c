@@ -118,7 +118,7 @@ const char *kernel_words_convention(const kernel_list *kernels, const word_list 
     const ln_operation kind = convention_named(given).operation;
     if (kinds && !(kinds & OPERATION_BIT(kind)))
         die(EXIT_CODE_USAGE,
-            "--conventions %.96s is of %s: %s computes %s (lnbench list conventions --operation "
+            "--conventions %.96s is for %s: %s computes %s (lnbench list conventions --operation "
             "%s)",
             given, operation_name(kind), last->name, operation_name(last->operation),
             operation_name(last->operation));

@@ -665,7 +665,7 @@ void tensor_convert(arena *memory, tensor_array *array, ln_type type, const char
     size_t i = store_all(array, type, to);
     if (i < array->elements)
         die(EXIT_CODE_USAGE,
-            "%s (--%s): element %zu, %.17g, is not exact in %s, %s: round it and save it as %s",
+            "%s (--%s): element %zu (%.17g) is not exact in %s, %s: save rounded elements as %s",
             path, option, i, storage_load(array->dtype, array->data, i), dtype_name(type), whose,
             descr[type]);
     array->data = to;

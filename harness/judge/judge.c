@@ -552,11 +552,12 @@ static void judge_unclaimed(wrong_row *row, const judged_kind *kind, row_finding
         const row_limits poorest =
             limits_poorest(kind->accumulator, judged, row->judge->values, limits);
         if (limits_hold(&poorest, judged, row->y))
-            judge_find(findings, VERDICT_TYPE_LIMITED,
-                       "row %zu: row ULP %.3g; sorted sums or a pivot far from the mean have up to "
-                       "%.3g, other textbook kernels %.3g",
-                       row->number, limits_error(judged, row->y), poorest.textbook.row_ulp,
-                       limits->textbook.row_ulp);
+            judge_find(
+                findings, VERDICT_TYPE_LIMITED,
+                "row %zu: row ULP %.3g; textbook kernels have up to %.3g (with sorted sums or a "
+                "pivot far from the mean: %.3g)",
+                row->number, limits_error(judged, row->y), limits->textbook.row_ulp,
+                poorest.textbook.row_ulp);
         else
             find_inaccuracy(row, findings);
     } else if (!(isfinite(limits->order_ulp) &&
@@ -672,7 +673,7 @@ void judge_statistics(row_judge *judge, const judge_block *block, size_t row,
             poorest = limits_poorest(as_rows.accumulator, &judged, judge->values, limits);
         bool limit = found.off <= poorest.statistics[i] && !claims;
         judge_find(findings, limit ? VERDICT_TYPE_LIMITED : VERDICT_INACCURATE,
-                   "row %zu: %s is %.*g where %.*g is right, and may be off by %.3g%s", row,
+                   "row %zu: %s is %.*g where %.*g is right (allowed error: %.3g%s)", row,
                    what->roles[i].name, digits, given, digits, found.exact, most,
                    found.relative ? " of it" : "");
     }
@@ -729,8 +730,8 @@ void judge_conclude(const row_judge *judge, const judge_block *block, const judg
     if (kind->correctly_rounded && (found->correctly_rounded < 1 || off > half))
         judge_find(
             findings, VERDICT_INACCURATE,
-            "not correctly rounded, as it claims to be: %.6g %% of y is, and mean and rstd are "
-            "up to %.6g ULP off",
+            "claims correct rounding, but rounds %.6g %% of y correctly; mean and rstd are up to "
+            "%.6g ULP off",
             100 * found->correctly_rounded, off);
     /* A row without a bound and without a correct digit (its error is at least half of the row's scale) is
      * type-limited, since "pass" would mislead. */

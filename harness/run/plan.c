@@ -175,7 +175,7 @@ static void resolve_named(resolved_plan *resolved, case_plan *plan)
         kinds |= OPERATION_BIT(kind);
         if (request->operation && !(plan->operations & OPERATION_BIT(kind)))
             die(EXIT_CODE_USAGE,
-                "--conventions %s is of %s, not of %s: choose one of lnbench list conventions "
+                "--conventions %s is for %s, not for %s: choose one of lnbench list conventions "
                 "--operation %s, or use --operation all",
                 word, operation_name(kind), request->operation, request->operation);
     }
@@ -303,7 +303,7 @@ static void check_chosen(const resolved_plan *resolved, const kernel_list *kerne
             kernel++;
         if (kernel == plan->kernel_count)
             die(EXIT_CODE_USAGE,
-                "--conventions %s is of %s, which none of the chosen kernels computes: leave it "
+                "--conventions %s is for %s, which none of the chosen kernels computes: leave it "
                 "out, or add kernels that compute it",
                 convention_label(&named, label), operation_name(named.operation));
     }

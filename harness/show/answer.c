@@ -266,36 +266,14 @@ static void make_rows(const run_view *view, run_answer *answer, const stored_tab
     }
 }
 
-/* Returns a case's time / another's, from the rounds that timed both. */
-static double ratio_to(const stored_case *own, const stored_case *base)
-{
-    if (!own->repetition_count || !base->repetition_count)
-        return NAN;
-    interval_estimate pair = speed_of_pair(own, base);
-    return isnan(pair.middle) ? own->speed.time_ns / base->speed.time_ns : pair.middle;
-}
-
-/* Returns how many times as fast a kernel is as another at the key column, by copy_ratio; NaN: not timed. */
+/* Returns how many times as fast a kernel is as another at the key column: the quotient of their copy ratios, as the
+ * table shows them, or of their times if no copy was timed; NaN: not timed. */
 static double times_as_fast(const answer_row *row, const answer_row *base)
 {
-    return row->at_key && base->at_key ? row->at_key->copy_ratio / base->at_key->copy_ratio : NAN;
-}
-
-/* Sets each row's speed relative to the fastest peer. */
-static void compare_rows(run_answer *answer)
-{
-    result_store *store = answer->view->store;
-    stored_case peer, own;
-    if (!answer->peer || !store_timed_case(store, answer->peer->ranked->case_id, &peer))
-        return;
-    for (size_t i = 0; i < answer->count; i++) {
-        answer_row *row = &answer->rows[i];
-        if (!store_timed_case(store, row->ranked->case_id, &own))
-            continue;
-        row->speedup = row == answer->peer ? 1 : 1 / ratio_to(&own, &peer);
-        free(own.repetitions);
-    }
-    free(peer.repetitions);
+    if (!row->at_key || !base->at_key)
+        return NAN;
+    const double ratio = row->at_key->copy_ratio / base->at_key->copy_ratio;
+    return isnan(ratio) ? base->at_key->time_ns / row->at_key->time_ns : ratio;
 }
 
 /* Returns the fastest callable row that is accurate enough, even if a doubt prevents its recommendation, or NULL. */
@@ -417,7 +395,8 @@ void answer_make(const run_view *view, run_answer *answer)
     for (size_t i = answer->count; i-- > 0;) /* the fastest last, so that it is kept */
         if (answer->rows[i].standing->role == ROLE_PEER && answer->rows[i].at_key)
             answer->peer = &answer->rows[i];
-    compare_rows(answer);
+    for (size_t i = 0; answer->peer && i < answer->count; i++)
+        answer->rows[i].speedup = times_as_fast(&answer->rows[i], answer->peer);
     find_maybe_fastest(answer, OF_CALLABLE);
     if (answer->maybe_fastest_count[OF_ALL] == 1)
         answer->fastest = row_of(answer, answer->ranking.fastest);
@@ -684,7 +663,7 @@ static void add_faster(const run_answer *answer, text_buffer *out)
         fastest && own && fastest != own && fastest != answer->tuned && !fastest->ranked->near;
     if (answer->tuned && own)
         clean_format(out, FORM_LINE,
-                     "%s is %s times as fast and accurate enough, but %s does not dispatch to it%s",
+                     "%s is accurate enough and %s times as fast, but %s does not dispatch to it%s",
                      answer->tuned->kernel, answer_times(times_as_fast(answer->tuned, own), times),
                      own->kernel, costs ? "; " : ".\n");
     if (!costs)
@@ -775,7 +754,7 @@ static void add_basis(const run_answer *answer, text_buffer *out)
                              : "Each kernel was judged on up to");
     text_format(out, " %zu case%s (input, size and convention)", cases, plural(cases));
     if (tests > 0)
-        text_format(out, "; library calls, plugins and peers on %zu conformance case%s more", tests,
+        text_format(out, "; library calls, plugins and peers also on %zu conformance case%s", tests,
                     plural(tests));
     clean_format(out, FORM_LINE, " (%s plan).\n", answer->view->run.plan);
 }

@@ -83,8 +83,7 @@ typedef struct answer_row {
     bool maybe_fastest[2];
     speed_figures cells[ANSWER_COLUMNS]; /* without cycles; no repetitions: not timed */
     const speed_figures *at_key;         /* at the key column; NULL: not timed */
-    /* the fastest peer's time / its time at the key column, paired; NaN: not timed */
-    double speedup;
+    double speedup; /* times as fast as the fastest peer at the key column; NaN: not timed */
 } answer_row;
 
 typedef struct answer_column {

@@ -141,7 +141,7 @@ static void add_outcome(text_buffer *out, const run_comparison *comparison)
     const bool said = speed && accuracy && strcmp(speed, outcome) == 0 && covered->missing == 0;
     text_format(out, said ? "%s" : "%s: ", outcome);
     if (differences > 0) {
-        text_format(out, "the contexts differ in %zu thing%s", differences, plural(differences));
+        text_format(out, "the runs differ in %zu fact%s", differences, plural(differences));
         if (settings->speed && comparison->same_rows)
             text_add(out, "; --only accuracy --allow-missing compares the errors of the cases that "
                           "both have");

@@ -254,12 +254,13 @@ static void add_legend(const short_table *table, const relation *shown, text_buf
         snprintf(more, sizeof more, "; %zu more columns of speeds: --all",
                  answer->column_count - shapes);
     if (shapes)
-        clean_format(lines, FORM_LINE,
-                     "%s: hidden %zu, data in %s; %% of the copy's speed in the same rounds ± "
-                     "95 %% interval (!: over 5 %% of the speed)%s%.*s%s%s.\n",
-                     name, answer->columns[answer->key].key.hidden,
-                     answer->columns[answer->key].regime, *peer ? "; x " : "",
-                     (int)strcspn(peer, " "), peer, *peer ? ": times its speed" : "", more);
+        clean_format(
+            lines, FORM_LINE,
+            "%s: %% of the copy's speed at hidden %zu, data in %s, ± 95 %% interval (!: over "
+            "5 %% of the speed)%s%.*s%s%s.\n",
+            name, answer->columns[answer->key].key.hidden, answer->columns[answer->key].regime,
+            *peer ? "; x " : "", (int)strcspn(peer, " "), peer, *peer ? ": times its speed" : "",
+            more);
     if (states)
         text_add(lines, "cold: data in no cache; in-place: y is written over x; 2t: 2 threads.\n");
     if (shapes)

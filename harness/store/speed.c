@@ -140,16 +140,6 @@ speed_figures speed_of_case(const stored_cases *cases, size_t index)
     return speed;
 }
 
-interval_estimate speed_of_pair(const stored_case *own, const stored_case *base)
-{
-    uint64_t other_hash = case_key_hash(&base->key);
-    uint64_t seed = case_key_hash(&own->key) ^ (other_hash << 1 | other_hash >> 63);
-    speed_sample ratios = ratios_of(base, own);
-    interval_estimate ratio = estimate_of(&ratios, seed);
-    speed_sample_free(&ratios);
-    return ratio;
-}
-
 speed_sample speed_sample_of(const stored_cases *cases, size_t index)
 {
     const stored_case *stored = &cases->cases[index];

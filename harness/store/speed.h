@@ -3,7 +3,6 @@
  *
  *     stored_cases cases = store_timed_cases(store, run, -1, true);
  *     speed_figures speed = speed_of_case(&cases, 0);   // speed.time_ns, speed.copy_ratio
- *     interval_estimate ratio = speed_of_pair(&cases.cases[1], &cases.cases[0]);
  */
 #ifndef LNBENCH_SPEED_H
 #define LNBENCH_SPEED_H
@@ -16,10 +15,6 @@
  * always gives the same figures); and the ratio to the copy: the fastest of the copies with the same shape, type, cache
  * state, threads and bytes, resampled together with the case. All NaN if there are no repetitions. */
 speed_figures speed_of_case(const stored_cases *cases, size_t index);
-
-/* Returns the ratio of a case's time to that of `base`, within the rounds that timed both, resampled as above. If the
- * interval contains 1, the difference is not significant. NaN: no round has both. */
-interval_estimate speed_of_pair(const stored_case *own, const stored_case *base);
 
 /* Times or ratios, process by process: group g has values[start[g]] to values[start[g + 1] - 1]. All zero: none. */
 typedef struct speed_sample {

@@ -212,6 +212,7 @@ const char *standing_objection(const kernel_standing *own, const case_verdict *w
     const char *figure = error_in_words(size, own->dtype, worst, number);
     bool edge_alone = wrong == edge->wrong + edge->limited;
     const bool is_figure = isfinite(size) && size < dtype_no_digit(own->dtype);
+    const char *how = all->wrong ? "fails" : is_figure ? "larger or NaN" : "loses digits";
     if (is_figure)
         snprintf(largest, sizeof largest, "errors up to %s row ULP", figure);
     else
@@ -223,11 +224,11 @@ const char *standing_objection(const kernel_standing *own, const case_verdict *w
         snprintf(words, OBJECTION_WORDS, "was not judged");
     else if (wrong == 0)
         snprintf(words, OBJECTION_WORDS, "has %s", largest);
+    else if (edge_alone)
+        snprintf(words, OBJECTION_WORDS, "has %s (%s in %zu edge case%s)", largest, how, wrong,
+                 plural(wrong));
     else
-        snprintf(words, OBJECTION_WORDS, "has %s (%s in %zu of %zu cases%s)", largest,
-                 all->wrong  ? "fails"
-                 : is_figure ? "larger or NaN"
-                             : "loses digits",
-                 wrong, all->judged, edge_alone ? ", only edge cases" : "");
+        snprintf(words, OBJECTION_WORDS, "has %s (%s in %zu of %zu cases)", largest, how, wrong,
+                 all->judged);
     return words;
 }

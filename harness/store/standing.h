@@ -127,7 +127,7 @@ const char *error_in_words(double size, ln_type type, const case_verdict *at,
                            char words[ERROR_WORDS]);
 
 /* Writes why a kernel is not within the budget, as the end of a sentence: "has errors up to 6.8 row ULP (larger or
- * NaN in 28 of 337 cases, only edge cases)", "was not judged". worst: the verdict of the largest error in
+ * NaN in 28 edge cases)", "was not judged". worst: the verdict of the largest error in
  * SCOPE_NO_EDGE_CASES, or NULL. */
 enum { OBJECTION_WORDS = 192 };
 const char *standing_objection(const kernel_standing *own, const case_verdict *worst,

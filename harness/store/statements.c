@@ -21,8 +21,8 @@ _Noreturn void store_die(const result_store *store, int status)
             path, kept);
     case SQLITE_TOOBIG:
         die(EXIT_CODE_ENVIRONMENT,
-            "%s: a text or a row of more than %d MiB, which lnbench does not store: name another "
-            "file with --db",
+            "%s: a text or row of more than %d MiB, which lnbench never stores: name another file "
+            "with --db",
             path, STORE_LENGTH_MOST >> 20);
     case SQLITE_BUSY:
         die(EXIT_CODE_ENVIRONMENT,

@@ -607,14 +607,6 @@ static void read_repetitions(result_store *store, int64_t run, bool ended, store
             sizeof *found->repetitions, FIELDS(repetition_fields), &found->repetitions);
 }
 
-bool store_timed_case(result_store *store, int64_t id, stored_case *found)
-{
-    const bool is_there = store_case(store, id, found);
-    if (is_there)
-        read_repetitions(store, 0, false, found);
-    return is_there;
-}
-
 /* Reads the cases whose numbers a statement returns, with their repetitions. */
 static stored_cases read_cases(result_store *store, sqlite3_stmt *ids, int64_t run, bool ended)
 {

@@ -147,8 +147,6 @@ int64_t store_run_of_case(result_store *store, int64_t id);
 stored_cases store_cases(result_store *store, int64_t run);
 /* Reads one case without its repetitions. Returns false if it has no result. */
 bool store_case(result_store *store, int64_t id, stored_case *found);
-/* Reads a case with its repetitions; the caller frees found->repetitions. */
-bool store_timed_case(result_store *store, int64_t id, stored_case *found);
 /* Returns the cases that a process timed (-1: any) with their repetitions; ended: only those of finished processes. */
 stored_cases store_timed_cases(result_store *store, int64_t run, int64_t process, bool ended);
 

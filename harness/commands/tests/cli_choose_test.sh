@@ -19,7 +19,7 @@ refused "another dtype" 2 "--dtypes 'f17' .did you mean 'f16'.*: choose f32, f64
 refused "another parameter type" 2 "--param 'f17' .did you mean 'f16'.*: choose f32, f64" choose --shape 1x8 --param f17 --db c.db
 refused "two conventions" 2 'choose takes one convention' choose --shape 1x8 --convention torch,bert
 refused "a model, and a convention of another operation" 2 \
-    'torch is of layernorm, but llama-3-8b uses rmsnorm \(llama\)' choose --model llama-3-8b --conventions torch
+    'torch is for layernorm, but llama-3-8b uses rmsnorm \(llama\)' choose --model llama-3-8b --conventions torch
 refused "no database, and none wanted" 7 'none.db: no run timed 4x64 f32, torch, hot cache, 1 thread: leave out --stored' \
     choose --shape 4x64 --db none.db --stored
 check "--stored made no database" test ! -e none.db

@@ -238,7 +238,7 @@ accepted "bf16 with gamma in f32" 0 eval --x typed_bf16.npy --gamma tenths4.npy 
     --kernel shifted_two_mean_fused_bf16_param_f32_scalar
 accepted "f16: residual" 0 eval --x typed_f16.npy --residual typed_f16.npy --convention tinyllm \
     --kernel shifted_two_mean_fused_f16_scalar
-refused "a tenth is no bf16" 2 'tenths4.npy \(--gamma\): element 0, 0\.1.* is not exact in bf16' eval \
+refused "a tenth is no bf16" 2 'tenths4.npy \(--gamma\): element 0 \(0\.1.*\) is not exact in bf16' eval \
     --x typed_bf16.npy --gamma tenths4.npy --beta beta4.npy --kernel two_pass_bf16_scalar
 npy tenths8.npy '<f8' '(4,)' 0.1:1
 refused "f64 for f32" 2 'is not exact in f32, as --dtypes says' eval --x tenths8.npy --convention tinyllm \
@@ -336,7 +336,7 @@ echo text >text.npy
     bad "a broken header" 2 'fortran.npy' --x fortran.npy $none
     bad "integers" 2 "whole.npy: dtype '<i4'" --x whole.npy $none
     bad "no elements" 2 'none.npy.*no elements' --x none.npy $none
-    bad "f8 that is no f32" 2 'tenths.npy \(--x\): element 0, 0\.1.* is not exact in f32, the kernel.s type' --x tenths.npy \
+    bad "f8 that is no f32" 2 'tenths.npy \(--x\): element 0 \(0\.1.*\) is not exact in f32, the kernel.s type' --x tenths.npy \
         --convention tinyllm --kernel two_pass_f32_scalar
     bad "a number" 2 'number.npy: shape \(\) has no rows' --x number.npy $none
     bad "gamma with a NaN" 2 'nan.npy \(--gamma\): element 0 is nan: expected finite numbers' --x x.npy \
@@ -351,7 +351,7 @@ echo text >text.npy
     bad "RMSNorm: no weight" 2 '--gamma is missing' --x x.npy --kernel rms_f32_scalar
     bad "RMSNorm: beta" 2 '--beta beta.npy: RMSNorm has no beta' --x x.npy --gamma gamma.npy --beta beta.npy \
         --y x.npy --convention llama
-    bad "RMSNorm: LayerNorm's convention" 2 'torch is of layernorm: rms_f32_scalar computes rmsnorm' --input normal \
+    bad "RMSNorm: LayerNorm's convention" 2 'torch is for layernorm: rms_f32_scalar computes rmsnorm' --input normal \
         --kernel rms_f32_scalar --convention torch
     bad "gamma of another length" 2 'five.npy \(--gamma\): shape \(5,\); \(4,\) was expected, or what broadcasts' --x x.npy \
         --gamma five.npy --beta beta.npy --reference

@@ -108,9 +108,9 @@ accepted "torch-rms of f64" 0 run --only accuracy --conformance no --conventions
     --shapes 4x64 --inputs normal --kernels 'library_fast_rms*' --db eps.db --no-charts
 "$binaries/run_sql" eps.db "SELECT DISTINCT types || ' ' || convention FROM judged ORDER BY 1" >eps
 check "torch-rms of f64: its eps" is "$(paste -sd, eps)" 'f32 torch-rms,f64 operation=rmsnorm,eps=2.220446049250313e-16@square,weight=w'
-refused "a convention of another operation" 2 'torch is of layernorm, not of rmsnorm: choose one' \
+refused "a convention of another operation" 2 'torch is for layernorm, not for rmsnorm: choose one' \
     run --operation rmsnorm --conventions torch
-refused "a convention that no kernel is asked for" 2 'torch is of layernorm, which none of the chosen kernels computes' \
+refused "a convention that no kernel is asked for" 2 'torch is for layernorm, which none of the chosen kernels computes' \
     run --conventions llama,torch --kernels 'rms_f32*'
 refused "a kernel of another operation" 2 'two_pass_f32_scalar computes layernorm, not rmsnorm: use --operation layernorm$' \
     run --operation rmsnorm --kernels two_pass_f32_scalar

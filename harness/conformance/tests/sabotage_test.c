@@ -194,8 +194,7 @@ TEST(correct_rounding_is_checked)
                      claiming.facts.storage, claiming.facts.param, inputs[input], 8, 64);
             judge_kernel(the_judge, &block, &claiming, &judgement);
             judge_block_free(&block);
-            const char *says =
-                strstr(judgement.verdict.detail, "not correctly rounded, as it claims");
+            const char *says = strstr(judgement.verdict.detail, "claims correct rounding, but");
             if (wrong ? !says : !verdict_is_right(judgement.verdict.kind))
                 fail_msg("%s, %s: %s", name, inputs[input], judgement.verdict.detail);
         }

@@ -234,32 +234,6 @@ static void fill_noisy(time_sample *sample, unsigned processes, int repetitions,
     }
 }
 
-/* The pair shares two of three processes; in each round one takes 1.5 times the other's time, whatever the round's
- * noise. */
-TEST(test_pair)
-{
-    static time_sample sample;
-    stored_case *slow = add_case(&sample, "slow"), *fast = add_case(&sample, "fast");
-    const stored_case *never = add_case(&sample, "never");
-    for (unsigned process = 0; process < 2; process++)
-        for (unsigned round = 0; round < 5; round++) {
-            double noise = 1 + 0.37 * (double)(process * 5 + round * round);
-            add_time(slow, process, 150 * noise);
-            add_time(fast, process, 100 * noise);
-        }
-    add_time(slow, 2, 9000);
-    interval_estimate pair = speed_of_pair(slow, fast);
-    assert_near(pair.middle, 1.5);
-    assert_near(pair.lo, 1.5);
-    assert_near(pair.hi, 1.5);
-    pair = speed_of_pair(fast, slow);
-    assert_near(pair.middle, 1 / 1.5);
-    pair = speed_of_pair(slow, never);
-    assert_true(isnan(pair.middle) && isnan(pair.lo) && isnan(pair.hi));
-    pair = speed_of_pair(never, slow);
-    assert_true(isnan(pair.middle));
-}
-
 /* A store always gives the same figures, whatever the order of its cases. */
 TEST(test_deterministic)
 {

@@ -381,8 +381,7 @@ bool tensors_are_clean(const call_tensors *of, char *text, size_t size)
         long distance;
         if (guard_slack_changed(buffer, &distance)) {
             if (distance == 0)
-                snprintf(text, size, "wrote right behind the end of %s, from its first byte on",
-                         buffer->name);
+                snprintf(text, size, "wrote right behind the end of %s", buffer->name);
             else
                 snprintf(text, size, "wrote %ld bytes %s %s", labs(distance),
                          distance < 0 ? "before" : "behind the end of", buffer->name);
