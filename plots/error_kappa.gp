@@ -70,5 +70,5 @@ plot guide(x, 1) with lines lw 1 dt 3 lc rgb SOFT, guide(x, 2) with lines lw 1 d
         pt LOOK_MARK[STYLE[i]] ps 0.6 lc rgb LOOK[STYLE[i]], \
     table skip 1 using (int($7) ? $5 : NaN):6 with points pt 2 ps 1.1 lw 2 lc rgb CLASS[6], \
     for [n = 1:tips] table skip 1 using 5:6:(sprintf('%s, kappa %.0e: %s', strcol(4), $5, \
-        int($7) ? 'NaN or infinite' : sprintf('%.3g row ULP', $6))) with labels hypertext point pt 7 \
+        int($7) ? 'NaN, infinite or fault' : sprintf('%.3g row ULP', $6))) with labels hypertext point pt 7 \
         ps 1 lc rgb 0xff000000

@@ -21,7 +21,7 @@ CREATE TEMP TABLE chart AS
                       THEN 'fused: ' || label ELSE label END AS label, kernel,
                  coalesce(nullif(titles, '-'), (SELECT name FROM looks JOIN maybe_fastest USING (kind)
                                                 WHERE maybe_fastest.case_id = bars.case_id AND kind = 1), '-') AS inside, gbps, lo, hi, coalesce(copy_ratio, 0) AS share, class,
-                 CASE WHEN class = 5 THEN 'NaN or infinite' -- gnuplot drops a bare NaN
+                 CASE WHEN class = 5 THEN 'NaN or fault' -- gnuplot drops a bare NaN
                       WHEN error BETWEEN 1000 AND min(1e5, no_digit(types)) THEN printf('%d', round(error / 100) * 100)
                       ELSE coalesce(error_words, '-') END
                  || iif(edge_case = 9e999, ' *', '') AS error FROM bars

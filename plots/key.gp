@@ -1,6 +1,6 @@
 # The legend of the error classes, loaded after canvas.gp. NaN is hatched, so that it is visible without colours.
 array KEY_WORDS[5] = ['up to 1', 'up to 4', sprintf('up to %g', number('rough')), sprintf('above %g', number('rough')), \
-    'NaN or infinite']
+    'NaN, infinite or fault']
 array KEY_AT[5] = [188, 274, 360, 472, 582]
 set label 1010 'Worst error, row ULP:' at screen across(20), up(86) left font small tc rgb INK
 do for [i = 1:5] {

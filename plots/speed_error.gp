@@ -137,7 +137,7 @@ if (y_max > no_digit) {
     set label 2 'no correct digit' at graph 0.99, first no_digit right offset 0, 0.6 font small tc rgb 0x8a4b00
 }
 set label 1 failed == 0 ? 'no kernel gave NaN or infinity' : \
-    sprintf('NaN or infinite on some row: %d kernel%s', failed, failed == 1 ? '' : 's') \
+    sprintf('NaN, infinite or fault on some row: %d kernel%s', failed, failed == 1 ? '' : 's') \
     at screen across(left), up(strip_top - 12) left font small tc rgb CLASS[6]
 set label 3 sprintf('can be used: up to %g', number('rough')) at graph 0.01, first number('rough') left offset 0, -0.7 \
     font small tc rgb LOOK[1]
@@ -149,4 +149,4 @@ plot table skip 1 using (int($7) == 5 ? $3 : NaN):(y_of((strip_top + strip_botto
     table skip 1 using (int($8) ? $3 : NaN):6:(class_colour($7)) with points pt 7 ps 1.7 lc rgb variable, \
     for [n = 1:tips] table skip 1 using 3:($6 > 0 ? $6 : y_of((strip_top + strip_bottom) / 2.0)): \
         (sprintf('%s: %.1f GB/s, worst error %s', strcol(1), $3, $6 > 0 ? sprintf('%.3g row ULP', $6) : \
-        'NaN or infinite')) with labels hypertext point pt 7 ps 1 lc rgb 0xff000000
+        'NaN, infinite or fault')) with labels hypertext point pt 7 ps 1 lc rgb 0xff000000

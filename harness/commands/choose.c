@@ -345,8 +345,7 @@ static void add_answer(const choice *own, text_buffer *out)
             text_add(out, ": no significant difference in speed, and no smaller error.\n");
     }
     if (spread > SPEED_NOISY)
-        text_format(out,
-                    "! Noisy: the time of %s is uncertain by %.0f %%: lnbench doctor says why.\n",
+        text_format(out, "! Noisy: the time of %s is uncertain by %.0f %% (see lnbench doctor).\n",
                     named->kernel, 100 * spread);
 }
 
@@ -500,7 +499,7 @@ const cli_command command_choose = {
     .summary = "Names the fastest library call, or kernel of a plugin, within an error budget.",
     .details =
         "Measures the shapes as lnbench run --plan quick --shapes does, under one convention\n"
-        "(10 to 20 s a shape), and stores the run. The answer names the recommended\n"
+        "(20 to 30 s a shape), and stores the run. The answer names the recommended\n"
         "call and, in brackets, the kernel behind it. If that call is not proven, the fastest\n"
         "proven call follows. `Fastest at any error` names the fastest kernel and says why it is\n"
         "not recommended. --stored answers from the latest run that timed the shape, and says\n"

@@ -233,9 +233,10 @@ static void print_text(const output_file *out, const machine_facts *machine,
             1 + scatter->apart);
     output_colour(out, NULL);
     output_line(out, "%zu warning%s", warnings, plural(warnings));
-    if (facts || warnings > 0)
-        output_text(out, "\n");
-    for (size_t i = 0; i < (facts ? count : warnings); i++) {
+    output_text(out, "\n");
+    for (size_t i = 0; i < count; i++) {
+        if (!facts && i >= warnings && !findings[i].remedy[0])
+            continue;
         output_colour(out, findings[i].grade == FINDING_WARNING ? "33" : NULL);
         output_text(out, "%-8s", grade_names[findings[i].grade]);
         output_colour(out, NULL);
@@ -244,7 +245,7 @@ static void print_text(const output_file *out, const machine_facts *machine,
             output_line(out, "         to do: %s", findings[i].remedy);
     }
     output_line(out, "\n%zu checked%s", count,
-                facts ? "" : ": --facts shows what is fine, notes, and the facts of the machine");
+                facts ? "" : ": --facts shows what is fine, and the facts of the machine");
     if (facts)
         output_line(out, "\nmachine");
     for (size_t i = 0; facts && i < machine->count; i++)
@@ -309,7 +310,7 @@ static exit_code doctor(void *context, const cli_call *call)
 }
 
 static const cli_option options[] = {
-    {"facts", NULL, "also show what is fine, notes and the machine's facts", OPTION_FLAG,
+    {"facts", NULL, "also show what is fine, and the machine's facts", OPTION_FLAG,
      offsetof(doctor_options, facts)},
     {"noise", NULL, "measure and store the smallest change visible on this machine", OPTION_FLAG,
      offsetof(doctor_options, noise)},

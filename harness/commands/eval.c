@@ -606,7 +606,7 @@ static const cli_option eval_table[] = {
     {"out", "FILE.npy", "write the output, in the shape of x", OPTION_TEXT,
      offsetof(eval_options, out)},
     {"axis", "A,...", "axes of a row (default: -1)", OPTION_TEXT, offsetof(eval_options, axis)},
-    {"dtypes", "TYPE", "element type; bf16 for files of u2 (default: x's type)", OPTION_TEXT,
+    {"dtypes", "TYPE", "element type; bf16 for files of u2 (default: that of y or x)", OPTION_TEXT,
      offsetof(eval_options, dtype)},
     PLUGIN_OPTION(eval_options, plugins),
     {"max-row-ulp", "X", "an output with a larger error fails", OPTION_REAL,
@@ -622,10 +622,10 @@ const cli_command command_eval = {
     .example = "eval --x x.npy --y y.npy --conventions tinyllm",
     .summary = "Runs a kernel, or the reference, on your tensors and prints every error metric.",
     .details =
-        "FILE is FILE.npy, FILE.npz:NAME or FILE.safetensors:NAME, of f4, f8, f2 or bf16\n"
+        "FILE is FILE.npy, FILE.npz:NAME or FILE.safetensors:NAME, of f32, f64, f16 or bf16\n"
         "(docs/inputs.md). docs/accuracy.md defines each metric (Which errors are printed?).\n"
-        "The output --y, or a plugin without a proven bound, fails beyond the limits of\n"
-        "docs/conformance.md or --max-row-ulp. The row `function` says which function made y.\n"
+        "The output --y, or a plugin without a proven bound, fails if it exceeds a limit of\n"
+        "docs/conformance.md or --max-row-ulp. The line `function` says which function made y.\n"
         "Exit code 0: fine; 2: usage; 3: the output cannot be judged; 5: the output is wrong; 6:\n"
         "the kernel failed; 7: a file or the environment failed, or the kernel cannot run here.",
     OPTIONS(eval_table),
@@ -824,7 +824,7 @@ const cli_command command_fingerprint = {
     .summary =
         "Finds the function that made an output: LayerNorm or RMSNorm under every convention.",
     .details =
-        "FILE is FILE.npy, FILE.npz:NAME or FILE.safetensors:NAME, of f4, f8, f2 or bf16\n"
+        "FILE is FILE.npy, FILE.npz:NAME or FILE.safetensors:NAME, of f32, f64, f16 or bf16\n"
         "(docs/inputs.md). Other axes, other uses of gamma and beta, and other places to round\n"
         "are tried too. The answer is one function, several, or none. A candidate that may have\n"
         "made y is never excluded; candidates have an eps of at most 1/64 (docs/conventions.md).\n"

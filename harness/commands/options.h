@@ -94,7 +94,7 @@ void command_print_help(const cli_command *command, FILE *file);
     }
 #define CACHE_OPTION(words, kind, type, member)                                                    \
     {                                                                                              \
-        "cache", words, "hot, cold, in-place (y is x), read (y is read next); default: hot", kind, \
+        "cache", words, "hot, cold, in-place (y is x), read (then y is read); default: hot", kind, \
             offsetof(type, member)                                                                 \
     }
 #define TIME_ON_OPTION(type, member)                                                               \

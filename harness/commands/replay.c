@@ -536,11 +536,11 @@ static exit_code replay(void *context, const cli_call *call)
 static const cli_option options[] = {
     {"run", "N", "stored run (default: the latest of lnbench run)", OPTION_COUNT,
      offsetof(replay_options, run)},
-    {"case", "ID", "replay this case: tables and exported TSV have its number", OPTION_COUNT,
+    {"case", "ID", "replay this case (failures and exported TSV give its number)", OPTION_COUNT,
      offsetof(replay_options, id)},
     {"failures", NULL, "replay every failed case", OPTION_FLAG, offsetof(replay_options, failures)},
     PLUGIN_OPTION(replay_options, plugins),
-    {"max-row-ulp", "X", "the run's --max-row-ulp, if it had one", OPTION_REAL,
+    {"max-row-ulp", "X", "give the run's --max-row-ulp again", OPTION_REAL,
      offsetof(replay_options, max_row_ulp)},
     STORE_OPTION(replay_options, database),
     OUTPUT_OPTIONS(replay_options, printed),
@@ -551,7 +551,7 @@ const cli_command command_replay = {
     .brief = "run a stored case, failures or adversarial rows again, bit for bit",
     .usage = "[FILE | [--run N] [--case ID | --failures]] [OPTION...]",
     .example = "replay --case 51",
-    .summary = "Runs a stored case again, bit for bit: the worst one of a run, one by its number,\n"
+    .summary = "Runs stored cases again, bit for bit: the worst one of a run, one by its number,\n"
                "all failures, or the rows of a file (lnbench hunt, reference/worst).",
     .details =
         "The input is generated again from its seed: all its rows, strides and addresses.\n"

@@ -80,12 +80,13 @@ const cli_command command_report = {
     .example = "report --out page",
     .summary = "Draws the charts and the page of a stored run: HTML and Markdown.",
     .details =
-        "Nothing is timed again. --verify judges the untimed cases again, and compares the bits\n"
-        "of their errors; it stores nothing. FILE is a page or an exported run (index.html,\n"
-        "run.db, run.db.xz). A page must equal the one drawn from its run.\n"
+        "Nothing is timed again. --verify judges all cases again, except the timed ones, and\n"
+        "compares the bits of their errors; it stores nothing. FILE is a page or an exported run "
+        "(index.html,\n"
+        "run.db, run.db.xz). A page is also drawn again and compared.\n"
         "Exit code 0: fine, or all are reproduced; 2: usage; 3: cases are missing, the run is\n"
         "unfinished, or the speeds are too noisy to say which kernel is fastest; 4:\n"
-        "nothing could be computed here; 5: an error differs, or the page does; 7: a file, the\n"
+        "nothing could be computed here; 5: an error or the redrawn page differs; 7: a file, the\n"
         "environment or gnuplot failed, or a file was changed.",
     OPTIONS(options),
     .most_operands = 1,

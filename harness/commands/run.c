@@ -345,7 +345,6 @@ const cli_command command_run = {
         "Speed is measured on normal rows (or --time-on), under the first convention. Errors\n"
         "are judged on 18 rows (tensor files: all) for each input, convention and hidden size of\n"
         "the plan. Plugins, peers and the library's calls also go through the conformance tests.\n"
-        "Without these tests or with --only, lnbench recommends no plugin or library call.\n"
         "Exit code 0: fine; 2: usage; 3: the speeds are too noisy to say which kernel is fastest;\n"
         "5: a kernel is inaccurate; 6: a kernel crashed, hung or broke its contract; 7: a file,\n"
         "the environment or a chart failed, or a case has no result; 130: interrupted (--resume\n"

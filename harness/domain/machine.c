@@ -445,8 +445,8 @@ static const fact_row fact_rows[] = {
           "start the container without --cpus, or lift CPUQuota= of the unit")},
     /* Other work that uses a third of one CPU disturbs a single-threaded run now and then. */
     {"load_1m", .file = "/proc/loadavg", .part = "%255s",
-     WARN("<=0.3", "load over the last minute", "other programs used the CPU",
-          "find the program with `top`, or wait a minute after a build")},
+     WARN("<=0.3", "load over the last minute", "lnbench or another program used the CPU",
+          "wait a minute after a build or a run, or find the program with `top`")},
     {"ftz", .read = read_arithmetic, WARN("off", "flush to zero (FTZ)", FLUSHED)},
     {"daz", .read = read_arithmetic, .which = 1, WARN("off", "denormals are zero (DAZ)", FLUSHED)},
     {"rounding", .read = read_arithmetic, .which = 2,

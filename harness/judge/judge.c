@@ -495,7 +495,7 @@ static void find_inaccuracy(wrong_row *wrong, row_findings *findings)
         judge_find(findings, VERDICT_INACCURATE, "row %zu: %s", wrong->number, wrong->words);
     else if (own > limits->order_ulp)
         judge_find(findings, VERDICT_INACCURATE,
-                   "row %zu: row ULP %.3g is beyond any order of summation (limit: %.3g)%s",
+                   "row %zu: row ULP %.3g exceeds the limit for any order of summation (%.3g)%s",
                    wrong->number, own, limits->order_ulp, wrong->as);
     else
         judge_find(findings, VERDICT_INACCURATE,

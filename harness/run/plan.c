@@ -84,10 +84,7 @@ static void add_threads(const char *given, resolved_plan *resolved)
     if (threads == 0)
         die(EXIT_CODE_USAGE, "invalid --threads '%.60s': choose a whole number from 1", given);
     if (threads > (unsigned long)cpus)
-        die(EXIT_CODE_ENVIRONMENT,
-            "--threads %.60s: this process may run on %d CPU%s, and threads that share a CPU "
-            "measure "
-            "nothing",
+        die(EXIT_CODE_ENVIRONMENT, "--threads %.60s: too many: this process may use %d CPU%s",
             given, cpus, cpus == 1 ? "" : "s");
     for (size_t i = 0; i < resolved->thread_count; i++)
         if (resolved->threads[i] == threads)

@@ -59,7 +59,11 @@ typedef struct accuracy_tally {
     double worst_growth;    /* its error in new / in base; infinite: a new failure */
 } accuracy_tally;
 
-typedef enum pair_failure { FAILED_NOT, FAILED_BASE, FAILED_NEW } pair_failure; /* base may, too */
+typedef enum pair_failure {
+    FAILED_NOT,
+    FAILED_BASE,
+    FAILED_NEW
+} pair_failure; /* base may, too */
 
 /* One side of a pair. Figures that are not known are NaN. */
 typedef struct compared_side {

@@ -64,6 +64,11 @@ static const char *shape_words(arena *memory, const case_key *key)
     const char *threads =
         key->threads > 1 ? arena_format(memory, ", %u threads", key->threads) : "";
     const bool usual = key->dtype == LN_F32;
+    if (is_check(
+            key->input)) /* a conformance case has many shapes; `combinations` has many cases */
+        return strcmp(key->input, "combinations") == 0
+                   ? arena_format(memory, "problems %zu-%zu", key->rows, key->hidden)
+                   : "-";
     return arena_format(memory, "%zux%zu%s%s%s", key->rows, key->hidden, usual ? "" : " ",
                         usual ? "" : dtype_name(key->dtype), threads);
 }
@@ -173,22 +178,13 @@ static void add_outcome(text_buffer *out, const run_comparison *comparison)
         text_format(out, ", %zu kernel%s less reproducible", less, plural(less));
 }
 
-/* Returns "worst: a 18x768: offset, row 3: 4.1e6 row ULP, was 5.2; 23 inputs got worse", or NULL. */
-static const char *worst_words(arena *memory, const run_comparison *comparison)
-{
-    return comparison->worst
-               ? printable(memory, "worst: %s; %zu input%s got worse", comparison->worst,
-                           comparison->worse, plural(comparison->worse))
-               : NULL;
-}
-
 /* Adds the summary: the two runs, the outcome, the worst error, the requested pairs, and how speeds were decided. The
  * runs are on two lines if one line would be longer than `room` columns; 0: always on one. */
 static void add_conclusion(text_buffer *out, arena *memory, const run_comparison *comparison,
                            size_t room, const char *behind_runs, const char *between)
 {
     const comparison_settings *settings = &comparison->settings;
-    const char *worst = worst_words(memory, comparison), *runs[SIDES];
+    const char *runs[SIDES];
     text_buffer covered = {0};
     for (int side = 0; side < SIDES; side++)
         runs[side] = printable(memory, "%s %.60s (%s)", side_names[side], settings->files[side],
@@ -199,8 +195,8 @@ static void add_conclusion(text_buffer *out, arena *memory, const run_comparison
                     runs[NEW], behind_runs);
     }
     add_outcome(out, comparison);
-    if (worst)
-        text_format(out, "%s%s", between, worst);
+    if (comparison->worst)
+        text_format(out, "%sworst: %s", between, printable(memory, "%s", comparison->worst));
     if (comparison->differences.count > 0)
         return;
     coverage_add_line(&covered, &comparison->covered, "compared");
@@ -375,7 +371,7 @@ static relation *pairs_relation(const run_comparison *comparison, stored_table p
     const relation_column columns[] = {
         FOR_PEOPLE("kernel"),
         FOR_PEOPLE("operation"),
-        {.heading = "convention", .priority = 2},
+        {.heading = "convention", .priority = 1},
         {.heading = "shape", .priority = one_shape},
         {.heading = "cache", .priority = 2},
         FOR_PEOPLE("new/base"),
@@ -485,7 +481,7 @@ static void add_remarks(text_buffer *out, arena *memory, const run_comparison *c
     add_list(out, memory, comparison, bullet, "note", &comparison->remarks, MOST_REMARKS);
     if (comparison_exit_code(comparison) == EXIT_CODE_INCONCLUSIVE)
         text_format(out, "%sto decide: %sduet --time 120\n", bullet,
-                    is_of_runs(comparison) ? "run --processes 15, or " : "");
+                    is_of_runs(comparison) ? "more --processes in both runs, or " : "");
     word_list_free(&missing);
     word_list_free(&lone);
 }
@@ -584,7 +580,6 @@ static json_t *comparison_json(arena *memory, const run_comparison *comparison)
     const comparison_settings *settings = &comparison->settings;
     const machine_facts *machine = &comparison->machine;
     const exit_code code = comparison_exit_code(comparison);
-    const char *worst = worst_words(memory, comparison);
     json_t *covered = coverage_json(&comparison->covered, "compared");
     word_list lone = {0};
     char schema[32];
@@ -596,8 +591,9 @@ static json_t *comparison_json(arena *memory, const run_comparison *comparison)
         "{s:s, s:s, s:i, s:I, s:o, s:o, s:s?, s:s?, s:o, s:o, s:o, s:o, s:s?, s:I, s:o, s:o, s:o, "
         "s:o, s:o, s:o, s:o}",
         "schema", schema, "verdict", outcome_names[code], "exit_code", (int)code, "failed",
-        (json_int_t)comparison->failed, "worst", worst ? json_text(worst) : json_null(), "coverage",
-        covered, "speed_verdict", speed_names[comparison->speed], "accuracy_verdict",
+        (json_int_t)comparison->failed, "worst",
+        comparison->worst ? json_text(comparison->worst) : json_null(), "coverage", covered,
+        "speed_verdict", speed_names[comparison->speed], "accuracy_verdict",
         accuracy_names[comparison->accuracy], "geometric_mean", json_figure(mean_ratio(comparison)),
         "threshold", json_figure(settings->threshold), "confidence",
         json_figure(COMPARISON_CONFIDENCE), "time", json_figure(settings->seconds), "accuracy",

@@ -659,7 +659,7 @@ static void add_repeat(const report_data *data, document *page)
         "The folder of `--out` has the figures behind each chart, in `data`, and each chart as PNG "
         "and PDF. `lnbench export --run %lld --format tsv` writes every case with all its "
         "figures, `--format db --out run.db` the whole run: each repetition, judged row and "
-        "histogram of errors, the worst rows and the machine.",
+        "histogram of errors, and the machine.",
         (long long)run->id);
     document_add(page, FOLD, TONE_NONE, "The machine and the build");
     document_table(page, facts);

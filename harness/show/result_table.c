@@ -259,8 +259,8 @@ static void add_legend(const short_table *table, const relation *shown, text_buf
             "%s: %% of the copy's speed at hidden %zu, data in %s, ± 95 %% interval (!: over "
             "5 %% of the speed)%s%.*s%s%s.\n",
             name, answer->columns[answer->key].key.hidden, answer->columns[answer->key].regime,
-            *peer ? "; x " : "", (int)strcspn(peer, " "), peer, *peer ? ": times its speed" : "",
-            more);
+            *peer ? "; x " : "", (int)strcspn(peer, " "), peer,
+            *peer ? ": speed relative to it" : "", more);
     if (states)
         text_add(lines, "cold: data in no cache; in-place: y is written over x; 2t: 2 threads.\n");
     if (shapes)
@@ -272,18 +272,19 @@ static void add_legend(const short_table *table, const relation *shown, text_buf
     if (relation_shows(shown, place_of(table, ORDINARY)))
         text_add(lines, "ordinary: largest error on N(0,1), in row ULP; ");
     if (relation_shows(shown, place_of(table, WORST)))
-        text_add(lines,
-                 "worst: the largest error on all but edge and adversarial rows, in row ULP "
-                 "(ulps of |gamma| max|xhat| + |beta|); no digit: none is "
-                 "correct; NaN: a wrong NaN, infinity or number; fault: crash, hang or overrun.\n");
+        text_add(lines, "worst: the largest error on all but edge and adversarial rows, in row ULP "
+                        "(ulps of |gamma| max|xhat| + |beta|); no digit: none is "
+                        "correct; NaN: an element of the wrong kind; fault: crash, "
+                        "hang or overrun.\n");
     if (relation_shows(shown, place_of(table, EDGE_CASES)))
         text_add(
             lines,
             "edge cases: rows that overflow, underflow or hold NaN or infinity; conventions "
             "without eps; type-limited: some correct kernels of these types lose digits there.\n");
     if (relation_shows(shown, place_of(table, DIGITS)))
-        text_add(lines,
-                 "digits: passing cases with a correct digit in every row / supported cases.\n");
+        text_add(
+            lines,
+            "digits: cases that pass with a correct digit in every row, of all supported cases.\n");
     if (relation_shows(shown, place_of(table, REPRODUCIBLE)))
         text_add(lines, "reproducible, bit for bit: in any batch (row), on every ISA too (isa), in "
                         "the same call only (run).\n");
@@ -402,12 +403,9 @@ static void add_noise(const short_table *table, text_buffer *out)
         }
     if (wide > 0)
         text_format(out,
-                    "! Noisy: %zu of %zu speeds of these kernels vary by over %.0f %%; try "
-                    "--processes 15 or "
-                    "lnbench doctor.\n",
-                    wide, speeds, 100 * SPEED_NOISY);
-    else if (speeds > 0 && table->answer->maybe_fastest_count[OF_ALL] <= 1)
-        text_format(out, "Little noise: the speeds above are within ±%.1f %%.\n", 100 * widest);
+                    "! Noisy: %zu of %zu speeds vary by over %.0f %% (at most %.0f "
+                    "%%); try --processes 15 or lnbench doctor.\n",
+                    wide, speeds, 100 * SPEED_NOISY, 100 * widest);
 }
 
 void result_noise(const run_answer *answer, text_buffer *out)

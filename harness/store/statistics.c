@@ -190,8 +190,8 @@ size_t change_points(const double *values, size_t count, const change_settings *
                      size_t *places)
 {
     if (count > CHANGE_MOST_VALUES)
-        die(EXIT_CODE_ENVIRONMENT, "change points: at most %d values are searched, there are %zu",
-            CHANGE_MOST_VALUES, count);
+        die(EXIT_CODE_ENVIRONMENT, "change points: %zu values are too many (at most %d)", count,
+            CHANGE_MOST_VALUES);
     change_search search = {
         .settings = settings,
         .values = allocate((count + 1) * sizeof(double)),

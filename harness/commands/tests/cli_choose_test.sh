@@ -26,7 +26,7 @@ check "--stored made no database" test ! -e none.db
 echo "no database" >bad.db
 refused "no database but a text" 7 'bad.db' choose --shape 4x64 --db bad.db "${few[@]:2}"
 refused "a directory that can't be" 7 "no directory '/proc/nowhere'" choose --shape 4x64 --db /proc/nowhere/c.db
-refused "more threads than CPUs" 7 '--threads 4000: this process may run on [0-9]+ CPU' choose --shape 4x64 --threads 4000 "${few[@]}"
+refused "more threads than CPUs" 7 '--threads 4000: too many: this process may use [0-9]+ CPU' choose --shape 4x64 --threads 4000 "${few[@]}"
 refused "kernels that are none" 2 "no kernel matches 'nothing'" choose --shape 4x64 --kernels nothing --db k.db
 
 # It measures in every call; --stored uses the latest run that has the shape.

@@ -255,7 +255,7 @@ accepted "shifted on long rows" 0 run --only accuracy --conventions torch --kern
 # ---- run --threads: one call over several threads, kernels whose bits depend on the thread, plugins with
 # threads of their own, and invalid requests.
 cpus=$(nproc)
-refused "more threads than CPUs" 7 "threads 5000: this process may run on $cpus CPU" \
+refused "more threads than CPUs" 7 "threads 5000: too many: this process may use $cpus CPU" \
     run --db bad.db --threads 5000
 check "more threads than CPUs: no database" test ! -e bad.db
 if [ "$cpus" -lt 2 ]; then
