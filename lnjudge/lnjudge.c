@@ -2,7 +2,7 @@
  * output, and judging a kernel that is a function of this process.
  *
  * A kernel is judged on the input families at each size of the question, for the figures, and on the problems of the
- * covering array. Large tensors, growing memory and overlapping calls need processes and threads of their own; the
+ * covering array. Large tensors, growing memory and simultaneous calls need processes and threads of their own; the
  * report says that they were not tested. Each entry point catches die() and returns its message. */
 #include "base/arena.h"
 #include "base/die.h"
@@ -614,9 +614,15 @@ static void note_verdict(kernel_session *session, const char *input, const char 
     free_row(&into->worst);
     if (*words && !into->passed)
         number_print(into->detail, sizeof into->detail, "%s: %s", words, verdict->detail);
-    /* The metrics are those of the distinct rows of one call; a failure may be seen only in another row or call. */
-    const size_t row = judgement->metrics.worst_row;
-    if (judgement->metrics.elements > 0 && (into->passed || session->judge->wrong_rows[row]))
+    /* If the kernel fails, the first wrong row, unless that with the largest error is wrong. A failure may be seen only
+     * in a repeated row or in another call: then none. */
+    const bool *wrong = session->judge->wrong_rows;
+    const size_t rows = block->distinct ? block->distinct : block->rows;
+    size_t row = judgement->metrics.worst_row;
+    if (!into->passed && judgement->metrics.elements > 0 && !wrong[row])
+        for (row = 0; row < rows && !wrong[row]; row++)
+            ;
+    if (judgement->metrics.elements > 0 && row < rows)
         keep_row(block, row, session->judge->computed, &into->worst);
 }
 
@@ -638,6 +644,7 @@ static void apply_limit(kernel_session *session, case_judgement *judgement)
         if (!(judged->kappa <= PLAIN_KAPPA && judged->row_ulp > limit) ||
             !limits_tell(judge_limits(session->judge, block, &kind, row)))
             continue;
+        session->judge->wrong_rows[row] = true;
         judgement->verdict.kind = VERDICT_INACCURATE;
         number_print(judgement->verdict.detail, sizeof judgement->verdict.detail,
                      "row %zu: row_ulp %.4g exceeds max_row_ulp %g", row, judged->row_ulp, limit);
@@ -831,7 +838,7 @@ static void conclude(kernel_session *session)
         covering_run_mistake(&session->covering, &session->question.convention, why))
         number_print(report->cases[report->worst].detail, sizeof report->cases->detail,
                      SAYS_MISTAKE "%s", why);
-    report->untested = "large tensors, growing memory, overlapping calls, floating-point control";
+    report->untested = "large tensors, growing memory, simultaneous calls, floating-point control";
 }
 
 lnjudge_status lnjudge_kernel_judge(const lnjudge_question *question, lnjudge_report *report,

@@ -209,8 +209,8 @@ CREATE TEMP TABLE again AS
     speed AS (
         SELECT begin || printf(' speed --conventions %s --dtypes %s', coalesce(convention, judged_convention), types)
                    AS begin,
-               printf(' --cache %s --threads %d --shapes ', cache, threads)
-               || coalesce((SELECT group_concat(shape, ',') FROM (
+               printf(' --cache %s --threads %d', coalesce(cache, 'hot'), coalesce(threads, 1))
+               || coalesce((SELECT ' --shapes ' || group_concat(shape, ',') FROM (
                    SELECT rows || 'x' || hidden AS shape FROM here GROUP BY rows, hidden
                    ORDER BY min(case_id))), '') AS shapes, seed
         FROM run, about),

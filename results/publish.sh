@@ -47,7 +47,7 @@ answer_of() {
         /^## Speed/ { exit }
         /^## / { within = 1; print ""; next }
         /^!\[/ { skip = 3 }
-        skip-- > 0 || !within || /\(#wrong\)/ || /on a page of its own/ { next }
+        skip-- > 0 || !within || /\(#what-went-wrong\)/ || /on a page of its own/ { next }
         { print }' "$1" | cat -s
 }
 

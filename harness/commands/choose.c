@@ -1,7 +1,6 @@
 /* lnbench choose: recommends a kernel for a shape. It measures the shapes as `lnbench run --shapes` would, into a run
  * of the store, and queries only that run (store/recommended.sql), so that earlier measurements do not change the
- * answer. With --stored it queries the latest run that timed the shape. The answer has up to three kernels: the one to
- * call, one with a proven bound, and the fastest with the reason why it is not recommended. */
+ * answer. With --stored it queries the latest run that timed the shape. answer_names are the kernels of an answer. */
 #include "show/answer.h"
 #include "base/text.h"
 #include "base/program.h"
@@ -178,7 +177,7 @@ static int64_t measure(choosing *all, const char *command_line)
 {
     const run_settings *settings = &all->options->run;
     kernel_list kernels = {0};
-    run_session session = {.cpu = -1};
+    run_session session = {0};
     run_prepare(&session, settings, &kernels);
     snprintf(session.plan.name, sizeof session.plan.name, "choose");
     bool finished = run_measure(&session, settings, &kernels, "choose", command_line);
@@ -290,7 +289,7 @@ static const char *objection(const choice *own, const ranked_kernel *kernel,
                  isnan(own->wanted.kappa) ? "" : " on rows of this kappa", budget);
     else
         snprintf(words, OBJECTION_WORDS, "no correct digit on some rows");
-    return strncmp(words, "is ", 3) == 0 ? words + 3 : words;
+    return words;
 }
 
 /* Adds one line for each kernel, such as "Recommended: library_fast_f32 (retry_folded_f32_avx512): 4.21 us [4.18,
@@ -314,13 +313,13 @@ static void add_answer(const choice *own, text_buffer *out)
                         number_short(kernel->time_lo_ns / 1e3, times[1]),
                         number_short(kernel->time_hi_ns / 1e3, times[2]));
         if (i != FASTEST && !(kernel->error < dtype_no_digit(type)))
-            text_add(out, "no correct digit on some rows");
+            clean_format(out, FORM_LINE, "%s", objection(own, kernel, why));
         else if (i != FASTEST)
             text_format(out, "at most %s row ULP on %zu case%s",
                         error_in_words(kernel->error, type, NULL, words), kernel->judged,
                         plural(kernel->judged));
-        if (i != FASTEST && kernel->bound < dtype_no_digit(type))
-            text_format(out, ", proven to be within %.3g%s", kernel->bound,
+        if (i != FASTEST && kernel->proven)
+            text_format(out, ", proven to be within %g%s", own->wanted.budget,
                         isnan(own->wanted.kappa) ? "" : " on rows of this kappa");
         else if (i != FASTEST)
             text_add(out, ", measured, not proven");
@@ -498,12 +497,12 @@ const cli_command command_choose = {
     .example = "choose --shapes 512x4096 --dtypes bf16",
     .summary = "Names the fastest library call, or kernel of a plugin, within an error budget.",
     .details =
-        "Measures the shapes as lnbench run --plan quick --shapes does, under one convention\n"
-        "(20 to 30 s a shape), and stores the run. The answer names the recommended\n"
-        "call and, in brackets, the kernel behind it. If that call is not proven, the fastest\n"
-        "proven call follows. `Fastest at any error` names the fastest kernel and says why it is\n"
-        "not recommended. --stored answers from the latest run that timed the shape, and says\n"
-        "when and on which machine that was.\n"
+        "Measures the shapes as lnbench run --shapes does, with fewer conformance tests and one\n"
+        "convention (20 to 30 s a shape), and stores the run. The answer names the recommended\n"
+        "call and, in brackets, the kernel behind it. If that call is not proven, the\n"
+        "fastest proven call follows. `Fastest at any error` names the fastest\n"
+        "kernel and says why it is not recommended. --stored answers from the latest run that\n"
+        "timed the shape, and says when and on which machine that was.\n"
         "Exit code 0: fine; 2: usage; 3: the speeds are too noisy to say which kernel is fastest\n"
         "(the most accurate candidate is recommended); 5: no kernel is within the budget (the\n"
         "most accurate is named); 6: a kernel hung too often; 7: a file or the environment\n"

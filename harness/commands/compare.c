@@ -179,7 +179,6 @@ static exit_code duet(void *context, const cli_call *call)
 {
     const duet_options *options = context;
     struct duet_run duet = {
-        .cpu = -1,
         .deadline = options->deadline,
         .comparison = {.settings = {.tool = "duet",
                                     .files = {options->base, options->new},

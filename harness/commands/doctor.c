@@ -80,13 +80,11 @@ static void measure_equal_code(const char *library, const char *copy, double sec
     *duet =
         (struct duet_run){.comparison.settings = {.tool = "duet",
                                                   .files = {library, copy},
-                                                  .threshold = 0.02,
                                                   .seconds = seconds / (double)request.shapes.count,
                                                   .speed = true,
                                                   .seed = 1},
                           .deadline = 10,
-                          .fixed = true,
-                          .cpu = -1};
+                          .fixed = true};
     duet_prepare(duet, &request);
     if (!duet_measure(duet, &request))
         die(EXIT_CODE_INTERRUPTED, "interrupted");
@@ -145,7 +143,7 @@ static void doctor_noise(const char *database, double seconds, const output_file
 {
     char library[1024], copy[1100];
     text_buffer bytes = {0};
-    duet_run duet = {.cpu = -1};
+    duet_run duet = {0};
     interrupt_watch();
     own_path(OWN_LIBRARY, library, sizeof library);
     make_parent_directory(database);
@@ -233,10 +231,11 @@ static void print_text(const output_file *out, const machine_facts *machine,
             1 + scatter->apart);
     output_colour(out, NULL);
     output_line(out, "%zu warning%s", warnings, plural(warnings));
-    output_text(out, "\n");
+    size_t listed = 0;
     for (size_t i = 0; i < count; i++) {
         if (!facts && i >= warnings && !findings[i].remedy[0])
             continue;
+        output_text(out, listed++ ? "" : "\n");
         output_colour(out, findings[i].grade == FINDING_WARNING ? "33" : NULL);
         output_text(out, "%-8s", grade_names[findings[i].grade]);
         output_colour(out, NULL);
@@ -245,7 +244,7 @@ static void print_text(const output_file *out, const machine_facts *machine,
             output_line(out, "         to do: %s", findings[i].remedy);
     }
     output_line(out, "\n%zu checked%s", count,
-                facts ? "" : ": --facts shows what is fine, and the facts of the machine");
+                facts ? "" : ": --facts shows the rest, and the facts of the machine");
     if (facts)
         output_line(out, "\nmachine");
     for (size_t i = 0; facts && i < machine->count; i++)

@@ -691,7 +691,7 @@ static void print_none(const fingerprint_input *input, const fingerprint_found *
     while (digits <= MOST && !has_decimals(input->y, count, input->y_type, digits))
         digits++;
     output_line(out, "none: no candidate (eps up to 1/64) explains y%s",
-                input->gamma || input->beta ? "" : "; give gamma and beta, if there were any");
+                input->gamma && input->beta ? "" : "; give gamma and beta, if there were any");
     output_text(out, found->last_row ? "Rows 0 to %zu rule" : "Row %zu rules", found->last_row);
     output_line(out, " out all candidates that normalise the last axis");
     if (input->digits == FINGERPRINT_EXACT && count >= ENOUGH && digits > 0 && digits <= MOST)

@@ -133,9 +133,8 @@ static bool has_type(const kernel_facts *kernel, ln_type now, ln_type then, cons
                      replay_result *result)
 {
     if (now != then)
-        snprintf(result->note, sizeof result->note,
-                 "kernel %s now computes in %s; the stored %s were %s", kernel->name,
-                 dtype_name(now), what, dtype_name(then));
+        snprintf(result->note, sizeof result->note, "kernel %s now takes %s; the stored %s were %s",
+                 kernel->name, dtype_name(now), what, dtype_name(then));
     return now == then;
 }
 

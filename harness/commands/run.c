@@ -256,7 +256,7 @@ static exit_code run(void *context, const cli_call *call)
     run_options *options = context;
     const output_file *out = &options->printed;
     kernel_list kernels = {0};
-    run_session session = {.cpu = -1};
+    run_session session = {0};
     interrupt_watch();
     options->run.request.conformance = strcmp(options->conformance, "no") != 0;
     if (options->run.request.conformance && strcmp(options->conformance, "yes") != 0)
@@ -345,6 +345,7 @@ const cli_command command_run = {
         "Speed is measured on normal rows (or --time-on), under the first convention. Errors\n"
         "are judged on 18 rows (tensor files: all) for each input, convention and hidden size of\n"
         "the plan. Plugins, peers and the library's calls also go through the conformance tests.\n"
+        "A shorter run: --plan quick, --shapes, --kernels; --dry-run estimates its time.\n"
         "Exit code 0: fine; 2: usage; 3: the speeds are too noisy to say which kernel is fastest;\n"
         "5: a kernel is inaccurate; 6: a kernel crashed, hung or broke its contract; 7: a file,\n"
         "the environment or a chart failed, or a case has no result; 130: interrupted (--resume\n"

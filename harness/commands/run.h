@@ -1,6 +1,6 @@
 /* Functions that run and choose share: they make a plan and measure it into a run of the store.
  *
- *     run_session session = {.cpu = -1};
+ *     run_session session = {0};
  *     kernel_list kernels = {0};
  *     run_prepare(&session, &settings, &kernels);
  *     bool finished = run_measure(&session, &settings, &kernels, "choose", call->line);

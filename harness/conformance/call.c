@@ -208,9 +208,9 @@ bool judge_bounds(row_judge *judge, const judge_block *block, const kernel_entry
                 judge->bounds[row] = (ln_bound){INFINITY, 0};
                 row_ulp = INFINITY;
             }
-            /* The nearest number is off by at most half an ulp; judge_conclude() holds the kernel to it. */
-            if (kernel->facts.traits & LN_TRAIT_CORRECTLY_ROUNDED && row_ulp > 0.5)
-                row_ulp = 0.5;
+            /* Half an ulp of the element is at most half of the scale's; judge_conclude() checks it. */
+            if (kernel->facts.traits & LN_TRAIT_CORRECTLY_ROUNDED && isfinite(row_ulp))
+                row_ulp = fmin(row_ulp, 0.5);
             judge->by_row[row].bound_row_ulp = row_ulp;
             most = fmax(most, row_ulp);
         }

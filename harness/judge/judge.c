@@ -783,7 +783,7 @@ void judge_output(row_judge *judge, const judge_block *block, const void *comput
         judgement->verdict.kind = VERDICT_NOT_JUDGED;
         snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail,
                  "in %zu of %zu rows the order of summation may cost every digit; "
-                 "give a limit (max-row-ulp)",
+                 "give a limit (--max-row-ulp, max_row_ulp)",
                  findings.unlimited, block->rows);
     }
 }

@@ -575,7 +575,7 @@ static void add_choice(const run_answer *answer, const answer_row *shown, text_b
             out,
             "No kernel is recommended: no %s stays within %g row ULP in all cases, edge cases "
             "included.\n",
-            calls ? "library call or plugin" : "kernel", STANDING_ROW_ULP);
+            calls ? "library call or plugin of this run" : "kernel of this run", STANDING_ROW_ULP);
     if (shown && shown->at_key) {
         clean_format(out, FORM_LINE, "%s reaches ", shown->kernel);
         add_speed(answer, shown, out);
@@ -601,12 +601,12 @@ static void add_accuracy(const run_answer *answer, const answer_row *row, text_b
         text_format(out, " (%s on adversarial rows, which a search for large errors found)",
                     hunted);
     if (row->ranked->proven)
-        text_format(out, ", and is proven to be within %.3g row ULP", row->ranked->bound);
+        text_format(out, "; outside edge cases, %g is proven", STANDING_ROW_ULP);
     else
         text_add(out, "; this is measured, not proven");
     if (answer->proven) {
         clean_format(out, FORM_LINE, "; %s is proven to be within ", answer->proven->kernel);
-        text_format(out, "%.3g row ULP and takes %s times as long", answer->proven->ranked->bound,
+        text_format(out, "%g row ULP and takes %s times as long", STANDING_ROW_ULP,
                     answer_times(times_as_fast(row, answer->proven), times));
     }
     text_add(out, ".\n");
@@ -725,7 +725,8 @@ static void add_failing(const run_answer *answer, text_buffer *out)
         const answer_row *row = &answer->rows[i];
         stored_case fault;
         if (!row->shown || !store_case(answer->view->store, row->standing->fault, &fault) ||
-            verdict_exit_code(&fault.verdict) != EXIT_CODE_KERNEL_FAILED)
+            (row->standing->role != ROLE_PLUGIN &&
+             verdict_exit_code(&fault.verdict) != EXIT_CODE_KERNEL_FAILED))
             continue;
         clean_format(out, FORM_LINE, "%s%s failed (%s) in the %s '%s'", any ? "; " : "", row->label,
                      verdict_reason(fault.verdict.kind),

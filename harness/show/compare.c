@@ -266,12 +266,11 @@ static void keep_pair(run_comparison *comparison, const comparison_pair *pair)
         comparison->ratios++;
     }
     if (tally->worse > 0 &&
-        (comparison->worse == 0 || tally->worst_growth > comparison->worst_growth)) {
+        (!comparison->worst || tally->worst_growth > comparison->worst_growth)) {
         comparison->worst_growth = tally->worst_growth;
         comparison->worst = arena_format(&comparison->memory, "%s: %s",
                                          pair_name(&comparison->memory, &pair->key), tally->worst);
     }
-    comparison->worse += tally->worse;
     if (shown || comparison->settings.every_pair)
         comparison_put(comparison, pair, shown, weight);
 }

@@ -59,11 +59,8 @@ typedef struct accuracy_tally {
     double worst_growth;    /* its error in new / in base; infinite: a new failure */
 } accuracy_tally;
 
-typedef enum pair_failure {
-    FAILED_NOT,
-    FAILED_BASE,
-    FAILED_NEW
-} pair_failure; /* base may, too */
+/* FAILED_NEW: base may have failed, too. */
+typedef enum pair_failure { FAILED_NOT, FAILED_BASE, FAILED_NEW } pair_failure;
 
 /* One side of a pair. Figures that are not known are NaN. */
 typedef struct compared_side {
@@ -129,7 +126,6 @@ typedef struct run_comparison {
     exit_code code;
     double log_ratios; /* sum of the logarithms of `ratios` ratios */
     size_t ratios;
-    size_t worse; /* inputs that became worse */
     double worst_growth;
     const char *worst; /* the worst of them, with its pair and its errors; NULL: none */
     coverage covered;

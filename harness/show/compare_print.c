@@ -58,14 +58,14 @@ static const char *convention_words(arena *memory, const case_key *key)
     return printable(memory, "%s%s%s", key->convention, usual ? "" : ", ", usual ? "" : key->input);
 }
 
-/* Returns the shape, with a type and threads that are not the default: "512x768 bf16, 4 threads". */
+/* Returns the shape, with a type and threads that are not the default: "512x768 bf16, 4 threads". A conformance case
+ * has many shapes: "problems 1-100" of `combinations`, else "-". */
 static const char *shape_words(arena *memory, const case_key *key)
 {
     const char *threads =
         key->threads > 1 ? arena_format(memory, ", %u threads", key->threads) : "";
     const bool usual = key->dtype == LN_F32;
-    if (is_check(
-            key->input)) /* a conformance case has many shapes; `combinations` has many cases */
+    if (is_check(key->input))
         return strcmp(key->input, "combinations") == 0
                    ? arena_format(memory, "problems %zu-%zu", key->rows, key->hidden)
                    : "-";
@@ -140,7 +140,7 @@ static void add_outcome(text_buffer *out, const run_comparison *comparison)
     const size_t pairs = comparison->pairs;
     const size_t differences = comparison->differences.count, less = comparison->less_reproducible;
     const char *outcome = outcome_names[comparison_exit_code(comparison)];
-    const char *accuracy = accuracy_words(comparison->accuracy, comparison->worse);
+    const char *accuracy = accuracy_words(comparison->accuracy, comparison->worst != NULL);
     const char *speed = speed_names[comparison->speed];
     const double mean = mean_ratio(comparison);
     const bool said = speed && accuracy && strcmp(speed, outcome) == 0 && covered->missing == 0;
@@ -272,22 +272,10 @@ static char *pair_json(const run_comparison *comparison, const comparison_pair *
     return text;
 }
 
-/* Formats a time in the unit that gives one to three digits before the decimal point. */
 static const char *time_words(arena *memory, double ns)
 {
     char shown[16];
-    number_short(ns < 1e3 ? ns : ns < 1e6 ? ns / 1e3 : ns / 1e6, shown);
-    return arena_format(memory, "%s%s", shown,
-                        isnan(ns)  ? ""
-                        : ns < 1e3 ? " ns"
-                        : ns < 1e6 ? " us"
-                                   : " ms");
-}
-
-static const char *figure_words(arena *memory, double figure)
-{
-    char shown[16];
-    return arena_format(memory, "%s", number_short(figure, shown));
+    return isnan(ns) ? "-" : arena_format(memory, "%s us", number_short(ns / 1e3, shown));
 }
 
 /* Returns the largest row ULP of a side; "NaN" for a wrong NaN, infinity or number, "fail" without an output. */
@@ -297,7 +285,9 @@ static const char *error_words(arena *memory, const compared_side *side)
         return "fail";
     if (side->metrics.mismatches > 0)
         return "NaN";
-    return figure_words(memory, side->metrics.elements ? side->metrics.row_ulp_max : NAN);
+    char shown[16];
+    const double largest = side->metrics.elements ? side->metrics.row_ulp_max : NAN;
+    return arena_format(memory, "%s", number_short(largest, shown));
 }
 
 /* Returns "0.52 was 0.50", or only one text if both are equal. */

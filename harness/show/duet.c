@@ -471,16 +471,16 @@ static double seconds_spent(const pair_timing *timing)
     return seconds_now() - timing->begun;
 }
 
-/* Adds processes until the answer is clear or a third of the time is spent. Runs at least `least` processes, unless
+/* Adds processes until the answer is clear or a third of the time is spent. Runs at least DUET_LEAST_PROCESSES, unless
  * they take more than half of the time. */
-static void search(pair_timing *timing, unsigned least)
+static void search(pair_timing *timing)
 {
     const comparison_settings *settings = &timing->duet->comparison.settings;
     time_sample sample = {0};
-    while (timing->processes < least && !timing->over &&
+    while (timing->processes < DUET_LEAST_PROCESSES && !timing->over &&
            seconds_spent(timing) <= settings->seconds / 2)
         run_processes(timing, &sample, 1, "searching");
-    while (timing->processes >= least && !timing->over) {
+    while (timing->processes >= DUET_LEAST_PROCESSES && !timing->over) {
         interval_estimate ratio = ratio_of(timing, &sample);
         if (speed_lean(&ratio, settings->threshold) != SPEED_INCONCLUSIVE ||
             seconds_spent(timing) > settings->seconds / 3)
@@ -512,7 +512,7 @@ static void time_adaptively(pair_timing *timing)
     const comparison_settings *settings = &timing->duet->comparison.settings;
     comparison_pair *pair = &timing->own->pair;
     unsigned confirmed = 0;
-    search(timing, DUET_LEAST_PROCESSES);
+    search(timing);
     pair->searched = timing->processes;
     while (!timing->over && timing->processes >= DUET_LEAST_PROCESSES) {
         const double spent = seconds_spent(timing);

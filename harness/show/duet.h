@@ -2,7 +2,7 @@
  * and timed in alternation. show/compare.h decides what the figures mean and prints them.
  *
  *     duet_run duet = {.comparison.settings = {.tool = "duet", .files = {"old.so", "new.so"}, ...},
- *                      .deadline = 10, .cpu = -1};
+ *                      .deadline = 10};
  *     duet_prepare(&duet, &request);
  *     bool finished = duet_measure(&duet, &request);
  *     comparison_print(&duet.comparison, &out);

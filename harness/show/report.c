@@ -521,8 +521,8 @@ static void add_faults(const report_data *data, document *page)
     }
     if (faults)
         document_add(page, PARAGRAPH, TONE_FAULT,
-                     "%zu kernel%s what %s: %-s%s. [Which, and on what inputs](#wrong)", faults,
-                     faults == 1 ? " breaks" : "s break",
+                     "%zu kernel%s what %s: %-s%s. [Which, and on what inputs](#what-went-wrong)",
+                     faults, faults == 1 ? " breaks" : "s break",
                      faults == 1 ? "it promises" : "they promise", names.bytes,
                      faults > NAMED_MOST ? ", ..." : "");
     text_free(&names);
@@ -709,7 +709,7 @@ static void make_page(const report_data *data, document *page)
         document_section(page, "conventions-section", "Conventions");
         add_figure(data, "conventions", page);
     }
-    document_section(page, "wrong", "What went wrong");
+    document_section(page, "what-went-wrong", "What went wrong");
     add_wrongs(data, false, page);
     document_add(page, FOLD, TONE_NONE,
                  "Limits: where kernels of these types may lose every digit");

@@ -386,8 +386,7 @@ static void add_obstacles(const run_answer *answer, text_buffer *out)
     stored_table_free(&lines);
 }
 
-/* Adds the uncertainty of all speeds of the kernels in the short table, also in columns that are not shown. Does not
- * call the noise small if speeds are too noisy to say which kernel is fastest. */
+/* Adds the uncertainty of all speeds of the kernels in the short table, also in columns that are not shown. */
 static void add_noise(const short_table *table, text_buffer *out)
 {
     size_t speeds = 0, wide = 0;

@@ -41,19 +41,18 @@ counted AS MATERIALIZED (
     FROM judged WHERE run = ?1 AND operation = ?2 AND types = ?3 AND NOT adversarial),
 sums AS MATERIALIZED (
     SELECT kernel, count(*) AS judged, count(error) AS compared, sum(failed) AS failed,
-           sum(type_limited) AS type_limited, sum(checked) AS checked, sum(untimed) AS untimed, max(error) AS error,
-           case_id AS worst -- case of the largest error
+           sum(type_limited) AS type_limited, sum(checked) AS checked, sum(untimed) AS untimed, max(error) AS error
     FROM counted GROUP BY kernel),
 bounds AS MATERIALIZED (SELECT kernel, max(bound) AS bound FROM counted GROUP BY kernel),
 facts AS MATERIALIZED (
     SELECT own.kernel, role, dispatched, here.case_id AS case_id, time_ns, time_lo_ns, time_hi_ns, copy_ratio, copy_ratio_lo,
-           copy_ratio_hi, processes, coalesce(iif(?6 IS NULL, judged, compared), 0) AS judged, error, worst,
+           copy_ratio_hi, processes, coalesce(iif(?6 IS NULL, judged, compared), 0) AS judged, error,
            (role IN ('library', 'plugin') OR NOT EXISTS (SELECT 1 FROM own WHERE role IN ('library', 'plugin')))
                AND role <> 'peer' AS callable,
            -- Kernels with other parameter types count only if none with the elements' type was timed.
            coalesce(param <> ?3, 0) AND EXISTS (SELECT 1 FROM own AS other JOIN timed USING (kernel)
                                                 WHERE run = ?1 AND types = ?3 AND other.param = ?3) AS other_param,
-           bound, coalesce(bound <= ?4 * 1.005, 0) AS proven, -- as printed: 2.0003 is 2
+           coalesce(bound <= ?4 * 1.005, 0) AS proven, -- as printed: 2.0003 is 2
            coalesce(failed = 0 AND type_limited = 0 AND role <> 'peer', 0)
                AND iif(?6 IS NULL, coalesce(error <= ?4, 1), compared > 0 AND (SELECT kappa FROM up_to) > 0 AND error <= ?4)
                AS in_budget,

@@ -118,10 +118,8 @@ kernel_ranking store_recommend(result_store *store, const recommend_request *wan
                                           FIELD(REAL, ranked_kernel, copy_ratio_hi),
                                           FIELD(COUNT, ranked_kernel, judged),
                                           FIELD(REAL, ranked_kernel, error),
-                                          FIELD(COUNT, ranked_kernel, worst),
                                           FIELD(FLAG, ranked_kernel, callable),
                                           FIELD(FLAG, ranked_kernel, other_param),
-                                          FIELD(REAL, ranked_kernel, bound),
                                           FIELD(FLAG, ranked_kernel, proven),
                                           FIELD(FLAG, ranked_kernel, in_budget),
                                           FIELD(TEXT, ranked_kernel, doubt),
@@ -218,8 +216,9 @@ const char *standing_objection(const kernel_standing *own, const case_verdict *w
     else
         snprintf(largest, sizeof largest, "%s",
                  isfinite(size)               ? "no correct digit on some rows"
-                 : strcmp(figure, "NaN") == 0 ? "NaN on some rows"
-                                              : "it failed on some");
+                 : strcmp(figure, "NaN") != 0 ? "faults on some rows"
+                 : worst                      ? "NaN on some rows"
+                                              : "NaN or faults on some rows");
     if (all->judged == 0)
         snprintf(words, OBJECTION_WORDS, "was not judged");
     else if (wrong == 0)

@@ -325,7 +325,7 @@ test_registry_fails() {
     exits 7
     calls "apt-get .*update"
     tells "E: planted registry fault"
-    tells "install failed; the whole log is"
+    tells "install failed (E: planted registry fault); the whole log is"
     rm "$box/index"
     touch "$box/network-is-down"
     start "$checkout/lnbench"

@@ -485,15 +485,15 @@ def _report(fn, *, wanted, sizes, type_, param, traits, seed, max_row_ulp, frame
     return made
 
 
-def assert_layernorm(fn, **options) -> None:
+def assert_layernorm(fn, max_row_ulp=0, **options) -> None:
     """Raises AssertionError if fn is not the LayerNorm that `convention` names. Its message is report.explain().
     Options are those of judge()."""
-    report = judge(fn, **options)
+    report = judge(fn, max_row_ulp=max_row_ulp, **options)
     if not report.passed:
         raise AssertionError(report.explain())
 
 
-def assert_rmsnorm(fn, **options) -> None:
+def assert_rmsnorm(fn, max_row_ulp=0, **options) -> None:
     """Raises AssertionError if fn is not the RMSNorm that `convention` names ("torch-rms" by default), as
     assert_layernorm() does. Options are those of judge()."""
-    assert_layernorm(fn, operation="rmsnorm", **options)
+    assert_layernorm(fn, max_row_ulp, operation="rmsnorm", **options)

@@ -74,7 +74,7 @@ class Report:
 
     @property
     def worst(self) -> Optional[WorstRow]:
-        """A row of the first failed check that has one, else the row with the largest error."""
+        """A row of the first failed check that has one, else the row with the largest error; None: no row."""
         case = self._case_of_worst()
         return case.worst if case else None
 
@@ -112,20 +112,23 @@ class Report:
 
     def explain(self) -> str:
         """The verdict, the failure and the call that repeats it. print() shows the same."""
-        case, row_case = self.worst_case, self._case_of_worst()
+        case = self.worst_case
         judged = case and case.verdict is not None
         wrong = f" does not follow convention {case.convention}" if judged and not self.passed else ""
         lines = [f"{self.subject}{wrong}: {self.says()}"]
         if case:
             failed = sum(not one.passed for one in self.cases)
             share = f" ({failed} of {len(self.cases)} checks fail)" if judged else ""
-            lines.append(f"check     {case.name} at {case.rows} x {case.hidden}{share}" if not self.passed else f"checks    {len(self.cases)} pass"
-                         + "; type-limited: correct functions of this type lose digits there, too" * ("limited" in self.says()))
+            if not self.passed:
+                lines.append(f"check     {case.name} at {case.rows} x {case.hidden}{share}")
+            else:
+                lines.append(f"checks    {len(self.cases)} pass"
+                             + "; type-limited: some textbook formulas lose digits there, too" * ("limited" in self.says()))
         if self.function:
             lines.append(f"function  {self.function.says()}")
-        if row_case and row_case.worst:
-            figures = row_case.metrics
-            lines.append(f"worst     {'of those that are not type-limited: ' * ('limited' in self.says())}{row_case.name}, row {row_case.worst.number} of {row_case.rows} x {row_case.hidden}, "
+        if case and case.worst and case.worst.number == case.metrics["worst_row"]:
+            figures = case.metrics
+            lines.append(f"worst     {'of those that are not type-limited: ' * ('limited' in self.says())}{case.name}, row {case.worst.number} of {case.rows} x {case.hidden}, "
                          f"column {int(figures['worst_column'])}: {figures['worst_computed']!r} where "
                          f"{figures['worst_exact']!r} is exact (row ULP {figures['row_ulp_max']:.3g})")
         if self.facts:

@@ -119,7 +119,7 @@ check "what was refused leaves nothing behind" test -z "$(compgen -G '*bad.db*' 
 accepted "bf16 with gamma in f32, hunted" 0 hunt --kernels shifted_two_mean_fused_bf16_param_f32_scalar --hidden 8 --time 0.1 --out typed.txt
 check "bf16 with gamma in f32: said" has typed.txt '^param f32$'
 sed -i 's/shifted_two_mean_fused_bf16_param_f32_scalar/shifted_two_mean_fused_bf16_scalar/' typed.txt
-refused "gamma of another type" 4 'now computes in bf16; the stored parameters were f32' replay typed.txt
+refused "gamma of another type" 4 'now takes bf16; the stored parameters were f32' replay typed.txt
 # A file of adversarial rows; the first one is tested.
 accepted "a hunt" 0 hunt --kernels two_pass_f32_scalar --hidden 40 --time 0.1 --out hunt.txt
 sed -n '/^find$/,/^end$/{p;/^end$/q}' hunt.txt >find.txt
@@ -154,7 +154,7 @@ for field in 'hidden 400' 'rows 9' 'convention torch'; do
         "$line s/.*/gamma 0x1p+0\n$field\ngamma 0x1p+0\n&/"
 done
 sed '4s/.*/dtype f64/' find.txt >bad.txt
-refused "another type" 4 'two_pass_f32_scalar now computes in f32; the stored rows were f64' replay bad.txt
+refused "another type" 4 'two_pass_f32_scalar now takes f32; the stored rows were f64' replay bad.txt
 wrong "no rows" "bad.txt:5: rows '0'" '5s/.*/rows 0/'
 wrong "no end" 'the file ends within a row' '$d'
 wrong "an unknown verdict" "unknown verdict 'perfect'" 's/^verdict .*/verdict perfect/'
