@@ -623,7 +623,7 @@ const cli_command command_eval = {
     .summary = "Runs a kernel, or the reference, on your tensors and prints every error metric.",
     .details =
         "FILE is FILE.npy, FILE.npz:NAME or FILE.safetensors:NAME, of f32, f64, f16 or bf16\n"
-        "(docs/inputs.md). docs/accuracy.md defines each metric (Which errors are printed?).\n"
+        "(docs/inputs.md). docs/accuracy.md (\"Which errors are printed?\") defines each metric.\n"
         "The output --y, or a plugin without a proven bound, fails if it exceeds a limit of\n"
         "docs/conformance.md or --max-row-ulp. The line `function` says which function made y.\n"
         "Exit code 0: fine; 2: usage; 3: the output cannot be judged; 5: the output is wrong; 6:\n"

@@ -41,7 +41,7 @@ static exit_code export_run(void *context, const cli_call *call)
 }
 
 static const cli_option export_table[] = {
-    {"format", "db" EXPORT_NAMES, "smaller: github-action-benchmark; default: Google Benchmark",
+    {"format", "db" EXPORT_NAMES, "default: Google Benchmark's; smaller: github-action-benchmark",
      OPTION_TEXT, offsetof(export_options, format)},
     {"run", "N", "the run (default: the latest of lnbench run; see list runs)", OPTION_COUNT,
      offsetof(export_options, run)},

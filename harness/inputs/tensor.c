@@ -568,7 +568,7 @@ void tensor_same_shape(const tensor_array *x, const tensor_array *other, const c
     for (size_t i = 0; same && i < x->dimensions; i++)
         same = x->shape[i] == other->shape[i];
     if (!same)
-        die(EXIT_CODE_USAGE, "%s (--%s): shape %s; %s was expected, as x has", path, option,
+        die(EXIT_CODE_USAGE, "%s (--%s): shape %s; expected that of x, %s", path, option,
             tensor_shape_text(other, given), tensor_shape_text(x, wanted));
 }
 

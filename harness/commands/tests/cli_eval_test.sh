@@ -548,7 +548,7 @@ done <<'END'
 2|--x FILE is missing|
 2|--y FILE is missing|--x x1.npy
 7|none.npy|--x x1.npy --y none.npy
-2|y23.npy \(--y\): shape \(2, 3\); \(1, 6\) was expected, as x has|--x x1.npy --y y23.npy --digits 4
+2|y23.npy \(--y\): shape \(2, 3\); expected that of x, \(1, 6\)|--x x1.npy --y y23.npy --digits 4
 2|two.npy \(--residual\): shape \(1, 2\)|--x x1.npy --y y1.npy --residual two.npy --digits 4
 2|gamma and beta of 2 elements: expected 1, the size of an axis of x|--x x1.npy --y y1.npy --gamma two.npy --digits 4
 2|one8.npy \(--beta\): has 1 elements, but gamma has 6|--x x1.npy --y y1.npy --gamma ones.npy --beta one8.npy --digits 4
