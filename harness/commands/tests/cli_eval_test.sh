@@ -343,7 +343,7 @@ echo text >text.npy
         --gamma nan.npy --beta beta.npy --reference
     bad "an axis of a family" 2 'leave out --axis' --input normal --axis 1 $none
     bad "an axis with a slip" 2 '--axis 1;2: expected numbers such as' --x x.npy --axis '1;2' $none
-    bad "residual of another shape" 2 'flat.npy \(--residual\): shape \(24,\); \(2, 3, 4\)' \
+    bad "residual of another shape" 2 'flat.npy \(--residual\): shape \(24,\); expected that of x, \(2, 3, 4\)' \
         --x x.npy --residual flat.npy $none
     bad "y of another shape" 2 'flat.npy \(--y\): shape \(24,\)' --x x.npy --y flat.npy \
         --convention tinyllm
