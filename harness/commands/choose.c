@@ -356,7 +356,8 @@ static void print_text(const choosing *all, const output_file *out)
         const case_key *at = &own->wanted.at;
         text_buffer words = {0};
         bool typed = all->options->dtype || (all->model && model_dtype());
-        output_line(out, "%s%s%s%zu x %zu %s%s, %s, %s, %u thread%s", i ? "\n" : "",
+        output_text(out, "%s", i > 0 ? "\n" : "");
+        output_line(out, "%s%s%zu x %zu %s%s, %s, %s, %u thread%s",
                     all->model ? all->model->name : "", all->model ? ": " : "", at->rows,
                     at->hidden, dtype_name(at->dtype),
                     all->model && !typed ? " (--dtypes bf16 for bf16)" : "", at->convention,

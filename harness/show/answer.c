@@ -496,10 +496,10 @@ static void add_speed(const run_answer *answer, const answer_row *row, text_buff
     char number[16];
     size_t peers = 0, count = 0;
     const double gbps = row->at_key->gbps, spread = answer_spread(row->at_key);
-    text_add(out, number_short(gbps, number));
+    text_format(out, "%s GB/s", number_short(gbps, number));
     if (spread > SPEED_NOISY)
-        text_format(out, " ±%.2g", spread * gbps);
-    text_format(out, " GB/s at %zux%zu (%s)", at->key.rows, at->key.hidden, at->regime);
+        text_format(out, " ±%.0f %%", 100 * spread);
+    text_format(out, " at %zux%zu (%s)", at->key.rows, at->key.hidden, at->regime);
     for (size_t i = 0; i < answer->count; i++)
         peers += is_compared(&answer->rows[i], row);
     for (size_t i = 0; i < answer->count; i++) {
@@ -512,13 +512,9 @@ static void add_speed(const run_answer *answer, const answer_row *row, text_buff
         add_listed(level ? "about" : times, count++, peers, out);
         clean_format(out, FORM_LINE, "%s as fast as %s", level ? "" : " times", peer->label);
     }
-    const bool sure = answer->maybe_fastest_count[OF_ALL] <= 1;
+    const bool sure = answer->maybe_fastest_count[OF_ALL] <= 1 && spread <= SPEED_NOISY;
     if (peers == 0 && sure && row == answer->fastest && answer->ranking.count > 1)
         text_add(out, ", the fastest kernel");
-    else if (peers == 0 && row == answer->recommended &&
-             answer->maybe_fastest_count[OF_CALLABLE] <= 1)
-        text_format(out, ", the fastest %s within %g row ULP", answer->tuned ? "call" : "kernel",
-                    STANDING_ROW_ULP);
 }
 
 /* Adds the kernels whose speed does not differ significantly from the recommended one's. */

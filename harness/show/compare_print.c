@@ -358,17 +358,18 @@ static relation *pairs_relation(const run_comparison *comparison, stored_table p
     bool one_shape = pairs.rows > 0;
     for (size_t i = 1; i < pairs.rows; i++)
         one_shape &= strcmp(table_text(&pairs, i, "shape"), table_text(&pairs, 0, "shape")) == 0;
+    const int speeds = 2 * comparison->with_speed < comparison->pairs ? 7 : 0; /* are they rare? */
     const relation_column columns[] = {
         FOR_PEOPLE("kernel"),
         FOR_PEOPLE("operation"),
         {.heading = "convention", .priority = 1},
         {.heading = "shape", .priority = one_shape},
         {.heading = "cache", .priority = 2},
-        FOR_PEOPLE("new/base"),
+        {.heading = "new/base", .priority = speeds},
         {.heading = "base", .priority = 5},
         {.heading = "new", .priority = 6},
         {.heading = "noise", .format = "%.2g", .unit = "%", .priority = 4},
-        FOR_PEOPLE("speed"),
+        {.heading = "speed", .priority = speeds},
         FOR_PEOPLE("accuracy"),
         {.heading = "worst error", .priority = 3},
         {.heading = "reproducible", .priority = 8},
