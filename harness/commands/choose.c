@@ -1,6 +1,6 @@
 /* lnbench choose: recommends a kernel for a shape. It measures the shapes as `lnbench run --shapes` would, into a run
  * of the store, and queries only that run (store/recommended.sql), so that earlier measurements do not change the
- * answer. With --stored it queries the latest run that timed the shape. answer_names are the kernels of an answer. */
+ * answer. With --stored it queries the latest run that timed the shape. answer_names lists the kernels that an answer may name. */
 #include "show/answer.h"
 #include "base/text.h"
 #include "base/program.h"

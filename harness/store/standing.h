@@ -81,8 +81,6 @@ typedef struct ranked_kernel {
     double time_ns, time_lo_ns, time_hi_ns, copy_ratio, copy_ratio_lo, copy_ratio_hi;
     size_t judged;
     double error; /* largest row ULP on the rows of the request; NaN: not judged */
-    double
-        bound; /* the proven bound of the error in row ULP, without edge cases and conformance tests; infinity: none; NaN: not known */
     bool callable, other_param, in_budget, proven;
     bool within; /* in_budget, proven if requested, and not other_param */
     bool near;   /* no significant difference in speed from the fastest recommendable kernel */

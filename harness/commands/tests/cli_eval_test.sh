@@ -103,6 +103,7 @@ check "a probable bound, --json: the figures" expr \
         $(value bound_probable out) < $(value bound_row_ulp out) }")" = 1
 accepted "no less than proven" 0 eval --x row.npy --convention tinyllm --kernel exact_certified_grouped_f32_scalar
 check "no less than proven: said" has out '^row_ulp_probable +as proven$'
+check "correctly rounded: the proven bound" has out '^row_ulp_proven +0.5$'
 accepted "an older plugin" 0 eval --x row.npy --convention tinyllm --kernel own.first_thread_only \
     --plugin "$libraries/threads_plugin_1.so"
 check "an older plugin: none" has out '^row_ulp_probable +-$'
@@ -181,10 +182,9 @@ done
 npy far.npy '<f4' '(2, 256)' 1000000:0.25
 run_it eval --x far.npy --convention $plain --kernel naive_f32_scalar --out far_y.npy
 ends "--y, far from zero" 3 eval --x far.npy --y far_y.npy --convention $plain
-check "--y, far from zero: verdict" has out '^verdict +not judged \(in 2 of 2 rows .*max-row-ulp'
+check "--y, far from zero: verdict" has out '^verdict +not judged \(in 2 of 2 rows .*--max-row-ulp'
 accepted "--y, far from zero: JSON" 3 eval --x far.npy --y far_y.npy --convention $plain --json
 check "--y, far from zero: JSON's verdict" is "$(value verdict out)" null
-# If nothing is judged, correct digits are not known; an error of 0.15 % leaves correct digits.
 npy off.npy '<f4' '(4,)' 1000000:0.25
 npy off_y.npy '<f4' '(4,)' -1.34357 -0.44786 0.44786 1.34357
 for y in off_y:true row:null; do
