@@ -213,6 +213,6 @@ build_what_changed() {
 # fail_with_log NAME: shows the end of that log, which has the error.
 fail_with_log() {
     tail -n 20 "$state/$1.log" | sed 's/^/  /' >&2
-    reason=$(grep -i '^E: \|not found\|could not find\|no package' "$state/$1.log" | grep -v 'A required package' | tail -n 1 | sed 's/^[ -]*//')
+    reason=$(grep -i '^E: \|not found\|could not find\|no package' "$state/$1.log" | grep -v 'A required package' | tail -n 1 | sed 's/^[ -]*//; s/:$/ (see above)/')
     stop "$1 failed${reason:+ ($reason)}; the whole log is $state/$1.log; docs/install.md and cmake/packages.txt list the packages"
 }

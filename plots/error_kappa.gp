@@ -66,7 +66,7 @@ edge = x_max < 2 * no_digit ? x_max : 2 * no_digit
 set label 4 '~ kappa' at first edge / 4, first edge / 8 left offset 0.6, -1 font small tc rgb SOFT
 guide(x, power) = 0.5 * x ** power < no_digit ? 0.5 * x ** power : NaN
 plot guide(x, 1) with lines lw 1 dt 3 lc rgb SOFT, guide(x, 2) with lines lw 1 dt 3 lc rgb SOFT, \
-    for [i = 1:lines] table skip 1 using (int($1) == i ? $5 : NaN):6 with linespoints lw (STYLE[i] == 3 ? 5.5 : 2.4) \
+    for [i = 1:lines] table skip 1 using (int($1) == i ? $5 : NaN):6 with linespoints lw (strstrt(NAME[i], '≈') ? 5.5 : 2.4) \
         pt LOOK_MARK[STYLE[i]] ps 0.6 lc rgb LOOK[STYLE[i]], \
     table skip 1 using (int($7) ? $5 : NaN):6 with points pt 2 ps 1.1 lw 2 lc rgb CLASS[6], \
     for [n = 1:tips] table skip 1 using 5:6:(sprintf('%s, kappa %.0e: %s', strcol(4), $5, \

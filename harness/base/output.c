@@ -149,14 +149,12 @@ void output_json(const output_file *output, json_t *json)
  * 20, in which any table can be read. 0: the file is no terminal, or its size is not known. */
 static size_t terminal_width(FILE *file)
 {
-    enum { LEAST = 20, MOST_DIGITS = 5 };
+    enum { LEAST = 20 };
     const char *columns = getenv("COLUMNS");
     struct winsize size = {0};
     if (!isatty(fileno(file)))
         return 0;
-    bool given = columns && strspn(columns, "0123456789") == strlen(columns) &&
-                 strlen(columns) <= MOST_DIGITS;
-    size_t width = given ? strtoul(columns, NULL, 10) : 0;
+    size_t width = columns ? strtoul(columns, NULL, 10) : 0;
     if (width == 0 && ioctl(fileno(file), TIOCGWINSZ, &size) == 0)
         width = size.ws_col;
     return width > 0 && width < LEAST ? LEAST : width;

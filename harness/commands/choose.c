@@ -259,14 +259,6 @@ static void gather(choosing *all, const char *command_line)
 
 /* ---- the answer ---- */
 
-/* Returns how many times as fast as `own->named` a kernel is, by their copy ratios or, if one is unknown, their
- * times. */
-static double speedup(const choice *own, const ranked_kernel *other)
-{
-    double ratio = own->named ? other->copy_ratio / own->named->copy_ratio : NAN;
-    return isnan(ratio) && own->named ? own->named->time_ns / other->time_ns : ratio;
-}
-
 /* Writes in a few words why a kernel is not recommended. */
 static const char *objection(const choice *own, const ranked_kernel *kernel,
                              char words[OBJECTION_WORDS])
@@ -297,7 +289,7 @@ static const char *objection(const choice *own, const ranked_kernel *kernel,
  * the last line warns of noise. */
 static void add_answer(const choice *own, text_buffer *out)
 {
-    char times[4][16], words[ERROR_WORDS], why[OBJECTION_WORDS];
+    char times[3][16], faster[SPEEDUP_WORDS], words[ERROR_WORDS], why[OBJECTION_WORDS];
     const ln_type type = own->wanted.at.dtype;
     const ranked_kernel *named = own->named;
     const double spread = named ? (named->time_hi_ns - named->time_lo_ns) / 2 / named->time_ns : 0;
@@ -323,11 +315,8 @@ static void add_answer(const choice *own, text_buffer *out)
                         isnan(own->wanted.kappa) ? "" : " on rows of this kappa");
         else if (i != FASTEST)
             text_add(out, ", measured, not proven");
-        const double faster = speedup(own, kernel);
-        if (i >= TUNED && own->named && answer_is_level(faster))
-            text_add(out, ": about as fast");
-        else if (i >= TUNED && own->named)
-            text_format(out, ": %s times as fast", answer_times(faster, times[3]));
+        if (i >= TUNED && named)
+            text_format(out, ": %s", answer_speedup_words(kernel, named, faster));
         if (i == FASTEST)
             clean_format(out, FORM_LINE, "; %s", objection(own, kernel, why));
         text_add(out, "\n");
@@ -335,7 +324,7 @@ static void add_answer(const choice *own, text_buffer *out)
             text_add(out, "Too noisy to say which is fastest: it has the smallest error, and ");
         for (size_t k = 0; i == RECOMMENDED && k < own->ranking.count; k++) {
             const ranked_kernel *other = &own->ranking.kernels[k];
-            if (!other->recommended && (other->near || (own->noisy && other->sooner_than_best)))
+            if (!other->recommended && other->near)
                 clean_format(out, FORM_LINE, "%s%s", others++ ? ", " : "", other->kernel);
         }
         if (i == RECOMMENDED && own->noisy)
@@ -404,8 +393,8 @@ static void print_rows(const choosing *all, const output_file *out)
                      as_text(cache_name(at->cache)), as_count(at->threads), as_text(kernel->kernel),
                      as_word(kernel->dispatched), as_figure(kernel->time_ns),
                      as_figure(kernel->time_lo_ns), as_figure(kernel->time_hi_ns),
-                     as_figure(speedup(own, kernel)), as_figure(kernel->error),
-                     as_count(kernel->judged), as_flag(kernel->proven),
+                     as_figure(own->named ? answer_speedup(kernel, own->named) : NAN),
+                     as_figure(kernel->error), as_count(kernel->judged), as_flag(kernel->proven),
                      as_word(is_fit ? "" : objection(own, kernel, words)),
                      as_count((unsigned long long)own->run.id), as_text(own->run.started),
                      as_text(machine_fact_value(&own->machine, "cpu_model")));

@@ -28,7 +28,7 @@
     "LNBENCH_PEERS=1 when lnbench is built"
 
 enum { REPLAY_DEADLINE = 60 };               /* seconds until a kernel counts as hung */
-static const double seconds_an_error = 0.04; /* to compute one again, about */
+static const double seconds_an_error = 0.01; /* to compute one again, about */
 
 typedef struct replay_side {
     case_verdict verdict;

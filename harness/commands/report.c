@@ -22,8 +22,6 @@ static exit_code report(void *context, const cli_call *call)
         die(EXIT_CODE_USAGE, "%s: only report --verify takes a file", file);
     if (options->sample != UINT64_MAX && !options->verify)
         die(EXIT_CODE_USAGE, "--sample needs --verify");
-    if (options->sample == 0)
-        die(EXIT_CODE_USAGE, "invalid --sample 0: choose how many cases, at least 1");
     run_file sent = {0}; /* the temporary copy is removed at exit */
     if (file)
         sent = run_file_open(file);
@@ -81,13 +79,14 @@ const cli_command command_report = {
     .summary = "Draws the charts and the page of a stored run: HTML and Markdown.",
     .details =
         "Nothing is timed again. --verify judges all cases again, except the timed ones, and\n"
-        "compares the bits of their errors; it stores nothing. FILE is a page or an exported run "
-        "(index.html,\n"
-        "run.db, run.db.xz). A page is also drawn again and compared.\n"
+        "compares the bits of their errors; it stores nothing. FILE is a page or an exported run\n"
+        "(index.html, run.db, run.db.xz). A page is also drawn again and compared.\n"
         "Exit code 0: fine, or all are reproduced; 2: usage; 3: cases are missing, the run is\n"
-        "unfinished, or the speeds are too noisy to say which kernel is fastest; 4:\n"
-        "nothing could be computed here; 5: an error or the redrawn page differs; 7: a file, the\n"
-        "environment or gnuplot failed, or a file was changed.",
+        "unfinished, or the speeds contradict each other; 4: nothing could be computed here; 5: "
+        "an\n"
+        "error or the redrawn page differs; 7: a file, the environment or gnuplot failed, or a "
+        "file\n"
+        "was changed.",
     OPTIONS(options),
     .most_operands = 1,
     DEFAULTS(report_options, .out = "results/charts", .sample = UINT64_MAX),

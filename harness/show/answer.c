@@ -266,16 +266,6 @@ static void make_rows(const run_view *view, run_answer *answer, const stored_tab
     }
 }
 
-/* Returns how many times as fast a kernel is as another at the key column: the quotient of their copy ratios, as the
- * table shows them, or of their times if no copy was timed; NaN: not timed. */
-static double times_as_fast(const answer_row *row, const answer_row *base)
-{
-    if (!row->at_key || !base->at_key)
-        return NAN;
-    const double ratio = row->at_key->copy_ratio / base->at_key->copy_ratio;
-    return isnan(ratio) ? base->at_key->time_ns / row->at_key->time_ns : ratio;
-}
-
 /* Returns the fastest callable row that is accurate enough, even if a doubt prevents its recommendation, or NULL. */
 static const answer_row *first_accurate(const run_answer *answer)
 {
@@ -396,7 +386,7 @@ void answer_make(const run_view *view, run_answer *answer)
         if (answer->rows[i].standing->role == ROLE_PEER && answer->rows[i].at_key)
             answer->peer = &answer->rows[i];
     for (size_t i = 0; answer->peer && i < answer->count; i++)
-        answer->rows[i].speedup = times_as_fast(&answer->rows[i], answer->peer);
+        answer->rows[i].speedup = answer_speedup(answer->rows[i].ranked, answer->peer->ranked);
     find_maybe_fastest(answer, OF_CALLABLE);
     if (answer->maybe_fastest_count[OF_ALL] == 1)
         answer->fastest = row_of(answer, answer->ranking.fastest);
@@ -450,6 +440,27 @@ const char *answer_error_words(const run_answer *answer, const error_sum *sum,
     return error_in_words(sum->error, answer->dtype, known ? &at.verdict : NULL, words);
 }
 
+double answer_speedup(const ranked_kernel *own, const ranked_kernel *base)
+{
+    const double ratio = own->copy_ratio / base->copy_ratio;
+    return isnan(ratio) ? base->time_ns / own->time_ns : ratio;
+}
+
+const char *answer_speedup_words(const ranked_kernel *own, const ranked_kernel *base,
+                                 char words[SPEEDUP_WORDS])
+{
+    const double ratio = answer_speedup(own, base);
+    const bool overlaps =
+        own->copy_ratio_lo <= base->copy_ratio_hi && base->copy_ratio_lo <= own->copy_ratio_hi;
+    char number[16];
+    if (ratio > 0.95 && ratio < 1.05)
+        snprintf(words, SPEEDUP_WORDS, "about as fast");
+    else
+        snprintf(words, SPEEDUP_WORDS, "%s%s times as fast", overlaps ? "perhaps " : "",
+                 answer_times(ratio, number));
+    return words;
+}
+
 const char *answer_times(double ratio, char buffer[16])
 {
     snprintf(buffer, 16, ratio >= 10 ? "%.0f" : ratio >= 1 ? "%.1f" : "%.2f", ratio);
@@ -478,11 +489,6 @@ static void add_listed(const char *name, size_t i, size_t count, text_buffer *ou
     clean_format(out, FORM_LINE, "%s%s", i == 0 ? "" : i + 1 == count ? " and " : ", ", name);
 }
 
-bool answer_is_level(double ratio)
-{
-    return ratio > 0.95 && ratio < 1.05;
-}
-
 /* Returns whether the answer compares the speed of a row with that of this peer. */
 static bool is_compared(const answer_row *peer, const answer_row *row)
 {
@@ -493,7 +499,7 @@ static bool is_compared(const answer_row *peer, const answer_row *row)
 static void add_speed(const run_answer *answer, const answer_row *row, text_buffer *out)
 {
     const answer_column *at = &answer->columns[answer->key];
-    char number[16];
+    char number[16], words[SPEEDUP_WORDS];
     size_t peers = 0, count = 0;
     const double gbps = row->at_key->gbps, spread = answer_spread(row->at_key);
     text_format(out, "%s GB/s", number_short(gbps, number));
@@ -507,10 +513,8 @@ static void add_speed(const run_answer *answer, const answer_row *row, text_buff
         if (!is_compared(peer, row))
             continue;
         text_add(out, count == 0 ? ", " : "");
-        const bool level = answer_is_level(row->speedup / peer->speedup);
-        const char *times = answer_times(row->speedup / peer->speedup, number);
-        add_listed(level ? "about" : times, count++, peers, out);
-        clean_format(out, FORM_LINE, "%s as fast as %s", level ? "" : " times", peer->label);
+        add_listed(answer_speedup_words(row->ranked, peer->ranked, words), count++, peers, out);
+        clean_format(out, FORM_LINE, " as %s", peer->label);
     }
     const bool sure = answer->maybe_fastest_count[OF_ALL] <= 1 && spread <= SPEED_NOISY;
     if (peers == 0 && sure && row == answer->fastest && answer->ranking.count > 1)
@@ -603,7 +607,7 @@ static void add_accuracy(const run_answer *answer, const answer_row *row, text_b
     if (answer->proven) {
         clean_format(out, FORM_LINE, "; %s is proven to be within ", answer->proven->kernel);
         text_format(out, "%g row ULP and takes %s times as long", STANDING_ROW_ULP,
-                    answer_times(times_as_fast(row, answer->proven), times));
+                    answer_times(answer_speedup(row->ranked, answer->proven->ranked), times));
     }
     text_add(out, ".\n");
 }
@@ -612,15 +616,12 @@ static void add_accuracy(const run_answer *answer, const answer_row *row, text_b
 static void add_cost(const run_answer *answer, const answer_row *row, text_buffer *out)
 {
     stored_case worst;
-    char times[16], objection[OBJECTION_WORDS];
+    char times[SPEEDUP_WORDS], objection[OBJECTION_WORDS];
     const answer_row *own = answer->recommended;
     const error_sum *any = &row->standing->errors[SCOPE_NO_EDGE_CASES];
     const bool known = store_case(answer->view->store, any->at, &worst);
-    const double ratio = times_as_fast(row, own);
-    const bool level = answer_is_level(ratio);
-    answer_times(ratio, times);
-    clean_format(out, FORM_LINE, "%s is %s%s as fast, but %s", row->kernel, level ? "about" : times,
-                 level ? "" : " times",
+    clean_format(out, FORM_LINE, "%s is %s, but %s", row->kernel,
+                 answer_speedup_words(row->ranked, own->ranked, times),
                  !row->ranked->within
                      ? standing_objection(row->standing, known ? &worst.verdict : NULL, objection)
                  : row->ranked->callable ? row->ranked->doubt
@@ -642,7 +643,7 @@ static const answer_row *fastest_right(const run_answer *answer)
 static void add_faster(const run_answer *answer, text_buffer *out)
 {
     const answer_row *fastest = answer->fastest, *own = answer->recommended;
-    char times[16];
+    char times[SPEEDUP_WORDS];
     for (int of = OF_CALLABLE; of >= OF_ALL; of--) {
         const size_t count = answer->maybe_fastest_count[of];
         size_t named = 0;
@@ -658,10 +659,10 @@ static void add_faster(const run_answer *answer, text_buffer *out)
     bool costs =
         fastest && own && fastest != own && fastest != answer->tuned && !fastest->ranked->near;
     if (answer->tuned && own)
-        clean_format(out, FORM_LINE,
-                     "%s is accurate enough and %s times as fast, but %s does not dispatch to it%s",
-                     answer->tuned->kernel, answer_times(times_as_fast(answer->tuned, own), times),
-                     own->kernel, costs ? "; " : ".\n");
+        clean_format(
+            out, FORM_LINE, "%s is accurate enough and %s, but %s does not dispatch to it%s",
+            answer->tuned->kernel, answer_speedup_words(answer->tuned->ranked, own->ranked, times),
+            own->kernel, costs ? "; " : ".\n");
     if (!costs)
         return;
     add_cost(answer, fastest, out);

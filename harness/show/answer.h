@@ -130,8 +130,13 @@ void answer_sentences(const run_answer *answer, text_buffer *out);
 /* Writes the largest error of a sum as error_in_words() does. */
 const char *answer_error_words(const run_answer *answer, const error_sum *sum,
                                char words[ERROR_WORDS]);
-/* Returns whether a ratio of speeds is so near to 1 that people read "about as fast". */
-bool answer_is_level(double ratio);
+/* Returns how many times as fast a kernel is as another at the shape of the ranking: the quotient of their copy ratios,
+ * as tables show them, or of their times if no copy was timed; NaN: not timed. */
+double answer_speedup(const ranked_kernel *own, const ranked_kernel *base);
+/* Describes that: "about as fast", "2.1 times as fast", or "perhaps 1.2 times as fast" if the intervals overlap. */
+enum { SPEEDUP_WORDS = 40 };
+const char *answer_speedup_words(const ranked_kernel *own, const ranked_kernel *base,
+                                 char words[SPEEDUP_WORDS]);
 /* Formats a ratio of speeds for people, such as "2.1". */
 const char *answer_times(double ratio, char buffer[16]);
 /* Returns half the interval of the speed relative to the copy, divided by that speed. */

@@ -471,8 +471,8 @@ static void add_remarks(text_buffer *out, arena *memory, const run_comparison *c
     add_list(out, memory, comparison, bullet, "not compared", &lone, MOST_REMARKS);
     add_list(out, memory, comparison, bullet, "note", &comparison->remarks, MOST_REMARKS);
     if (comparison_exit_code(comparison) == EXIT_CODE_INCONCLUSIVE)
-        text_format(out, "%sto decide: %sduet --time 120\n", bullet,
-                    is_of_runs(comparison) ? "more --processes in both runs, or " : "");
+        text_format(out, "%sto decide: a quieter machine (lnbench doctor), %sduet --time 120\n",
+                    bullet, is_of_runs(comparison) ? "more --processes in both runs, or " : "or ");
     word_list_free(&missing);
     word_list_free(&lone);
 }
@@ -636,7 +636,8 @@ static relation *checks_relation(const run_comparison *comparison)
         "(SELECT "
         "*, substr(coalesce('; ' || speed, '') || coalesce('; ' || accuracy, '') || iif(ratio = "
         "'-', '', '; new/base ' || ratio) || iif(noise IS NULL, '', format('; noise here %.2g %%', "
-        "100 * noise)) || iif(note = '', '', '; ' || note), 3) AS summary FROM pairs) "
+        "100 * noise)) || iif(note = '', '', '; ' || note), 3) AS summary FROM pairs ORDER BY "
+        "weight DESC, rowid) "
         "UNION ALL SELECT ?1, words, '', iif(fails, 'error', 'skipped'), 'not comparable', words, "
         "'', iif(fails, 'error', 'notice'), iif(kind = 0, 'missing', 'not compared') FROM (SELECT "
         "*, kind = 0 AND NOT ?2 AS fails FROM (" LONE_WORDS "))";

@@ -251,8 +251,8 @@ static void add_legend(const short_table *table, const relation *shown, text_buf
             shapes++;
         }
     if (shapes < answer->column_count)
-        snprintf(more, sizeof more, "; %zu more columns of speeds: --all",
-                 answer->column_count - shapes);
+        snprintf(more, sizeof more, "; %zu more column%s of speeds: --all",
+                 answer->column_count - shapes, plural(answer->column_count - shapes));
     if (shapes)
         clean_format(
             lines, FORM_LINE,
@@ -315,8 +315,9 @@ static void add_pass(const run_answer *answer, const answer_row *row, text_buffe
     char number[ERROR_WORDS];
     const error_sum *all = row->all, *ordinary = &row->standing->errors[SCOPE_ORDINARY];
     const bool loses = row->standing->errors[SCOPE_NO_EDGE_CASES].limited > 0;
-    clean_format(out, FORM_LINE, "%s %s: passes %zu of %zu case%s", loses ? "!" : "✓", row->kernel,
-                 all->judged - all->limited, all->judged, plural(all->judged));
+    clean_format(out, FORM_LINE, "%s %s: passes %zu of %zu case%s%s", loses ? "!" : "✓",
+                 row->kernel, all->judged - all->limited, all->judged, plural(all->judged),
+                 answer->view->run.state == RUN_COMPLETE ? "" : " judged so far");
     if (all->limited)
         text_format(out, "; %zu %s type-limited (kernels of %s may lose every digit there)",
                     all->limited, all->limited == 1 ? "is" : "are", dtype_name(answer->dtype));

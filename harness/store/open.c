@@ -155,8 +155,7 @@ static database_kind find_kind(result_store *store, store_mode mode)
                 store->path);
         return KIND_FRESH;
     }
-    if (application != STORE_APPLICATION_ID && application != STORE_EXPORTED_ID &&
-        application != STORE_EXPORTED_EARLIER_ID)
+    if (application != STORE_APPLICATION_ID && application != STORE_EXPORTED_ID)
         die(EXIT_CODE_ENVIRONMENT,
             "%s: an SQLite database, but not one of lnbench: name another file with --db",
             store->path);

@@ -189,9 +189,6 @@ static bool is_significant(change_search *search, double distance, random_stream
 size_t change_points(const double *values, size_t count, const change_settings *settings,
                      size_t *places)
 {
-    if (count > CHANGE_MOST_VALUES)
-        die(EXIT_CODE_ENVIRONMENT, "change points: %zu values are too many (at most %d)", count,
-            CHANGE_MOST_VALUES);
     change_search search = {
         .settings = settings,
         .values = allocate((count + 1) * sizeof(double)),

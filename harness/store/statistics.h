@@ -33,7 +33,7 @@ double mann_whitney_tail(size_t a_count, size_t b_count, size_t u);
  * so large a distance. This is repeated in all segments until there is no further change. It assumes no
  * distribution. The random orders come from a seed, so that a series always gives the same answer.
  */
-enum { CHANGE_MOST_VALUES = 1000 };
+enum { CHANGE_MOST_VALUES = 1000 }; /* for which memory and time are reasonable */
 
 typedef struct change_settings {
     double significance;
@@ -46,8 +46,7 @@ typedef struct change_settings {
 change_settings change_defaults(void);
 
 /* Writes the index of the first value of each segment except the first, in ascending order, to places, which has room
- * for `count`; returns their number. Values must be finite. More than CHANGE_MOST_VALUES values end the program with
- * code 7. */
+ * for `count`; returns their number. Values must be finite. */
 size_t change_points(const double *values, size_t count, const change_settings *settings,
                      size_t *places);
 

@@ -66,13 +66,8 @@ typedef struct stored_run {
 /* The error message for stores and exports of earlier formats. */
 #define MADE_BY_OLDER "made by an older lnbench; results/README.md lists the commits that read it"
 
-/* PRAGMA application_id: "lnbh" for a store; "lnex" for an exported run, which ends with its hash (store/run_file.h);
- * "lnru" for one that an earlier version exported, whose other hash is not checked. */
-enum {
-    STORE_APPLICATION_ID = 0x6c6e6268,
-    STORE_EXPORTED_ID = 0x6c6e6578,
-    STORE_EXPORTED_EARLIER_ID = 0x6c6e7275,
-};
+/* PRAGMA application_id: "lnbh" for a store; "lnex" for an exported run, which ends with its hash (store/run_file.h). */
+enum { STORE_APPLICATION_ID = 0x6c6e6268, STORE_EXPORTED_ID = 0x6c6e6578 };
 
 /* Opens a store, or (STORE_WRITE) creates it. Ends the program (7) if the file is no database, is damaged (opening
  * reads part of it, or all of it after a crash that left something to roll back), was made by another

@@ -75,12 +75,9 @@ class Report:
     @property
     def worst(self) -> Optional[WorstRow]:
         """A row of the first failed check that has one, else the row with the largest error; None: no row."""
-        case = self._case_of_worst()
-        return case.worst if case else None
-
-    def _case_of_worst(self):
         failed = [case for case in self.cases if not case.passed and case.worst]
-        return self.worst_case if self.passed or not failed else failed[0]
+        case = self.worst_case if self.passed or not failed else failed[0]
+        return case.worst if case else None
 
     @property
     def verdict(self) -> Optional[str]:
@@ -125,7 +122,9 @@ class Report:
                 lines.append(f"checks    {len(self.cases)} pass"
                              + "; type-limited: some textbook formulas lose digits there, too" * ("limited" in self.says()))
         if self.function:
-            lines.append(f"function  {self.function.says()}")
+            same = [one.function for one in self.function.candidates if one.convention == case.convention]
+            lines.append(f"function  {same[0]}: the convention fits; eps, rounding or sums differ" if same else
+                         f"function  {self.function.says()}")
         if case and case.worst and case.worst.number == case.metrics["worst_row"]:
             figures = case.metrics
             lines.append(f"worst     {'of those that are not type-limited: ' * ('limited' in self.says())}{case.name}, row {case.worst.number} of {case.rows} x {case.hidden}, "

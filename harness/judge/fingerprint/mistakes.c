@@ -213,7 +213,8 @@ static void try_formulas(explaining *tries)
 static const double sizes[] = {0, 1e-12, 1e-8, 0x1p-23, 1e-6, 1e-5, 1e-3};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
-/* Tries eps in another place, or of another size. */
+/* Tries eps in another place, or of another size. Then tries the formula of many examples, (x - mean) / (std + eps) with
+ * N - 1, and an eps of any of these sizes. */
 static void try_eps(explaining *tries)
 {
     const ln_convention *own = tries->wrong->row->convention;
@@ -227,6 +228,12 @@ static void try_eps(explaining *tries)
         if (!convention_equal(&with, own))
             try_mistake(tries, tries->wrong->x, &made,
                         i <= last ? EPS_PLACES + i : EPS_SIZES + i - last - 1);
+    }
+    const bool usual = tries->layernorm && own->ddof == 0 && own->eps_place == LN_EPS_VAR;
+    for (int i = 1; usual && i < SIZES; i++) {
+        ln_convention with = {.ddof = 1, .eps_place = LN_EPS_STD, .eps = sizes[i]};
+        mistake made = {tries->centre, root_under(tries, &with, tries->square), 0, USE_ALL, true};
+        try_mistake(tries, tries->wrong->x, &made, MISTAKE_STD);
     }
 }
 
@@ -322,6 +329,8 @@ static const char *words_of(const ln_convention *own, int bit)
         return layernorm || own->sum != LN_RMS_SUM_UNROUNDED
                    ? "normalises x + residual before it rounds the sum"
                    : "rounds x + residual before it normalises the sum";
+    case MISTAKE_STD:
+        return "divides by std + eps with the std of N - 1 (ddof=1,eps@std)";
     case MISTAKE_OFFSET:
         return own->weight == LN_RMS_WEIGHT_OFFSET
                    ? "rounds 1 + weight to the weight's type"
@@ -333,6 +342,8 @@ static const char *words_of(const ln_convention *own, int bit)
 
 bool norm_say_mistake(const ln_convention *own, uint64_t bits, char why[ROW_FAULT_LENGTH])
 {
+    if (bits != (uint64_t)1 << MISTAKE_STD) /* it has any eps, so that others are more specific */
+        bits &= ~((uint64_t)1 << MISTAKE_STD);
     const bool one = bits && (bits & (bits - 1)) == 0;
     const uint64_t of_eps = bits & (((uint64_t)1 << NO_RESIDUAL) - ((uint64_t)1 << EPS_SIZES));
     const char *said = one ? words_of(own, __builtin_ctzll(bits)) : NULL;
