@@ -3,7 +3,7 @@
 # on the commit, not on folder or time.
 #     cmake/release.sh OUT [COMMIT]          (default: HEAD; OUT/build is temporary)
 #     cmake/release.sh --pack BUILD OUT      only the tarball, from an existing build
-# Needs the packages that build lnbench, and dpkg-dev, git, help2man, xz-utils.
+# Needs the packages that build lnbench, and dpkg-dev, git, help2man.
 set -eu
 umask 022
 export TZ=UTC
@@ -56,7 +56,7 @@ pack() {
     rm -rf "$tree"
     fill
     tar --sort=name --format=gnu --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner \
-        --mode=u=rwX,go=rX -C "$out" -cf - "$name" | xz -9 -T 1 >"$out/$name.tar.xz"
+        --mode=u=rwX,go=rX -C "$out" -cf - "$name" | gzip -9n >"$out/$name.tar.gz"
     rm -r "$tree" "$out/install.log"
 }
 
@@ -72,6 +72,7 @@ if [ "${1-}" = --pack ]; then
     pack
     exit
 fi
+case ${1--} in -*) set -- ;; esac
 [ $# = 1 ] || [ $# = 2 ] || stop "usage: release.sh OUT [COMMIT]"
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
@@ -89,5 +90,5 @@ export LC_ALL=C # not for the build: ccache distinguishes locales
 cp "$build"/*.deb "$out"
 pack
 rm -rf "$out/build" "$out/build.log"
-(cd "$out" && sha256sum ./*.deb ./*.tar.xz >SHA256SUMS)
+(cd "$out" && sha256sum ./*.deb ./*.tar.gz >SHA256SUMS)
 cat "$out/SHA256SUMS"

@@ -614,8 +614,7 @@ static void note_verdict(kernel_session *session, const char *input, const char 
     free_row(&into->worst);
     if (*words && !into->passed)
         number_print(into->detail, sizeof into->detail, "%s: %s", words, verdict->detail);
-    /* If the kernel fails, the first wrong row, unless that with the largest error is wrong. A failure may be seen only
-     * in a repeated row or in another call: then none. */
+    /* lnjudge_case.worst describes this choice. Only distinct rows of the first call can be kept. */
     const bool *wrong = session->judge->wrong_rows;
     const size_t rows = block->distinct ? block->distinct : block->rows;
     size_t row = judgement->metrics.worst_row;

@@ -83,7 +83,7 @@ rm -rf --one-file-system "$work/debian"
 
 # The tarball runs where nothing was installed.
 cp -a "$given" "$work/debian"
-tar -C "$work/debian/root" -xf ./*.tar.xz
+tar -C "$work/debian/root" -xf ./*.tar.gz
 said in_debian "$work/debian" sh -euxc 'cd /root && lnbench-*/bin/lnbench run --plan quick
     lnbench-*/bin/lnbench report --verify results/charts/index.html'
 grep 'gnuplot was not found' "$work/log"

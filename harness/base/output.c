@@ -181,7 +181,7 @@ void progress_begin(progress_bar *progress, double total_seconds)
         .total = total_seconds,
         .begun = now,
         .drawn = now,
-        .left = INFINITY,
+        .left = total_seconds,
     };
 }
 

@@ -1,6 +1,7 @@
 /* lnbench choose: recommends a kernel for a shape. It measures the shapes as `lnbench run --shapes` would, into a run
  * of the store, and queries only that run (store/recommended.sql), so that earlier measurements do not change the
- * answer. With --stored it queries the latest run that timed the shape. answer_names lists the kernels that an answer may name. */
+ * answer. With --stored it queries the latest run that timed the shape. answer_names lists the kernels that an answer
+ * may name. */
 #include "show/answer.h"
 #include "base/text.h"
 #include "base/program.h"
@@ -8,7 +9,6 @@
 #include "domain/operation.h"
 #include "inputs/inputs.h"
 #include <math.h>
-#include <string.h>
 #include <unistd.h>
 
 typedef struct choose_options {
@@ -280,7 +280,7 @@ static const char *objection(const choice *own, const ranked_kernel *kernel,
                  error_in_words(kernel->error, type, NULL, number),
                  isnan(own->wanted.kappa) ? "" : " on rows of this kappa", budget);
     else
-        snprintf(words, OBJECTION_WORDS, "no correct digit on some rows");
+        snprintf(words, OBJECTION_WORDS, "has no correct digit on some rows");
     return words;
 }
 
@@ -311,7 +311,7 @@ static void add_answer(const choice *own, text_buffer *out)
                         error_in_words(kernel->error, type, NULL, words), kernel->judged,
                         plural(kernel->judged));
         if (i != FASTEST && kernel->proven)
-            text_format(out, ", proven to be within %g%s", own->wanted.budget,
+            text_format(out, ", proven to be within %g outside edge cases%s", own->wanted.budget,
                         isnan(own->wanted.kappa) ? "" : " on rows of this kappa");
         else if (i != FASTEST)
             text_add(out, ", measured, not proven");
@@ -489,10 +489,10 @@ const cli_command command_choose = {
     .details =
         "Measures the shapes as lnbench run --shapes does, with fewer conformance tests and one\n"
         "convention (20 to 30 s a shape), and stores the run. The answer names the recommended\n"
-        "call and, in brackets, the kernel behind it. If that call is not proven, the\n"
-        "fastest proven call follows. `Fastest at any error` names the fastest\n"
-        "kernel and says why it is not recommended. --stored answers from the latest run that\n"
-        "timed the shape, and says when and on which machine that was.\n"
+        "call and, in brackets, the kernel behind it. If that call is not proven, the fastest\n"
+        "proven call follows. `Fastest at any error` names the fastest kernel and says why it is\n"
+        "not recommended. --stored answers from the latest run that timed the shape, and says\n"
+        "when and on which machine that was.\n"
         "Exit code 0: fine; 2: usage; 3: the speeds are too noisy to say which kernel is fastest\n"
         "(the most accurate candidate is recommended); 5: no kernel is within the budget (the\n"
         "most accurate is named); 6: a kernel hung too often; 7: a file or the environment\n"

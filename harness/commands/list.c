@@ -10,7 +10,6 @@
 #include "store/store.h"
 #include "base/text.h"
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct list_options {
     word_list plugins;

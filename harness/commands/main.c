@@ -19,7 +19,7 @@
 static void print_help(FILE *file)
 {
     fputs("lnbench measures how fast and how accurate LayerNorm and RMSNorm kernels are.\n\n"
-          "Usage: lnbench SUBCOMMAND [OPTION...]\n   or: lnbench SUBCOMMAND --help, lnbench "
+          "Usage: lnbench SUBCOMMAND [OPTION...]\n   or: lnbench SUBCOMMAND --help\n   or: lnbench "
           "--version\n\n",
           file);
     for (size_t i = 0; i < command_count; i++)

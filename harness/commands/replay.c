@@ -27,8 +27,8 @@
     "kernel %s is not here: if it came from a plugin, name it with --plugin; peers need "          \
     "LNBENCH_PEERS=1 when lnbench is built"
 
-enum { REPLAY_DEADLINE = 60 };               /* seconds until a kernel counts as hung */
-static const double seconds_an_error = 0.01; /* to compute one again, about */
+enum { REPLAY_DEADLINE = 60 };             /* seconds until a kernel counts as hung */
+static const double seconds_a_case = 0.01; /* to judge one again, about; for the progress bar */
 
 typedef struct replay_side {
     case_verdict verdict;
@@ -696,7 +696,7 @@ static void *run_thread(void *context)
         snprintf(what, sizeof what, "%.40s  %.30s  %.50s  %zu", key->kernel, key->convention,
                  key->input, key->hidden);
         if (self->number == 0)
-            progress_step(&part->progress, seconds_an_error, what);
+            progress_step(&part->progress, seconds_a_case, what);
         derive(self, &part->errors[i]);
     }
     replayer_forget(&self->own);
@@ -723,7 +723,7 @@ static void derive_errors(const word_list *plugins, const run_view *view, stored
     while (part.threads < THREADS_MOST && part.threads < here.cores &&
            part.threads < count / ERRORS_A_THREAD)
         part.threads++;
-    progress_begin(&part.progress, seconds_an_error * (double)count / (double)part.threads);
+    progress_begin(&part.progress, seconds_a_case * (double)count / (double)part.threads);
     for (size_t i = 0; i < part.threads; i++) {
         verify_thread *self = &threads[i];
         *self = (verify_thread){.part = &part, .number = i};
@@ -809,7 +809,7 @@ exit_code report_verify(const char *file, uint64_t sample, const word_list *plug
     for (size_t i = 0; i < count; i++)
         store_case(view->store, table_whole(&drawn, i, "case_id"), &errors[i].stored);
     if (count == 0 && code != EXIT_CODE_ACCURACY)
-        die(EXIT_CODE_NOT_COMPARABLE, "run %lld: no case of it was judged",
+        die(EXIT_CODE_NOT_COMPARABLE, "run %lld: there is no case to judge again",
             (long long)view->run.id);
     derive_errors(plugins, view, errors, count);
     for (size_t i = 0; i < count; i++) {

@@ -22,6 +22,8 @@ static exit_code report(void *context, const cli_call *call)
         die(EXIT_CODE_USAGE, "%s: only report --verify takes a file", file);
     if (options->sample != UINT64_MAX && !options->verify)
         die(EXIT_CODE_USAGE, "--sample needs --verify");
+    if (options->sample == 0)
+        die(EXIT_CODE_USAGE, "invalid --sample 0: choose how many cases, at least 1");
     run_file sent = {0}; /* the temporary copy is removed at exit */
     if (file)
         sent = run_file_open(file);
@@ -82,11 +84,10 @@ const cli_command command_report = {
         "compares the bits of their errors; it stores nothing. FILE is a page or an exported run\n"
         "(index.html, run.db, run.db.xz). A page is also drawn again and compared.\n"
         "Exit code 0: fine, or all are reproduced; 2: usage; 3: cases are missing, the run is\n"
-        "unfinished, or the speeds contradict each other; 4: nothing could be computed here; 5: "
-        "an\n"
-        "error or the redrawn page differs; 7: a file, the environment or gnuplot failed, or a "
-        "file\n"
-        "was changed.",
+        "unfinished, or time and speed relative to the copy disagree about the fastest kernel or "
+        "call;\n"
+        "4: nothing could be computed here; 5: an error or the redrawn page differs; 7: a file,\n"
+        "the environment or gnuplot failed, or a file was changed.",
     OPTIONS(options),
     .most_operands = 1,
     DEFAULTS(report_options, .out = "results/charts", .sample = UINT64_MAX),

@@ -179,7 +179,8 @@ bool run_measure(run_session *session, const run_settings *settings, const kerne
                  const char *command, const char *command_line)
 {
     if (settings->resume && access(settings->database, F_OK) != 0)
-        die(EXIT_CODE_USAGE, "%s does not exist: leave out --resume to begin a new run",
+        die(EXIT_CODE_USAGE,
+            "no unfinished run in %s, which does not exist: leave out --resume to begin a new one",
             settings->database);
     make_parent_directory(settings->database);
     session->store = store_open(settings->database, STORE_WRITE);
@@ -349,12 +350,12 @@ const cli_command command_run = {
         "are judged on 18 rows (tensor files: all) for each input, convention and hidden size of\n"
         "the plan. Plugins, peers and the library's calls also go through the conformance tests.\n"
         "A shorter run: --plan quick, --shapes, --kernels; --dry-run estimates its time.\n"
-        "Exit code 0: fine; 2: usage; 3: the speeds contradict each other, so that no kernel is\n"
-        "called the fastest (wide intervals alone end with 0); 5: a kernel is inaccurate; 6: a\n"
-        "kernel crashed, hung or broke its contract; 7: a file, the environment or a chart "
-        "failed,\n"
-        "or a case has no result; 130: interrupted (--resume continues). Peers (docs/choosing.md)\n"
-        "do not change the exit code.",
+        "Exit code 0: fine; 2: usage; 3: noise: time and speed relative to the copy disagree\n"
+        "about the fastest kernel or call (wide intervals alone end with 0); 5: a kernel is "
+        "inaccurate;\n"
+        "6: a kernel crashed, hung or broke its contract; 7: a file, the environment or a chart\n"
+        "failed, or a case has no result; 130: interrupted (--resume continues). Peers\n"
+        "(docs/choosing.md) do not change the exit code.",
     OPTIONS(options),
     DEFAULTS(
         run_options,

@@ -208,7 +208,7 @@ bool judge_bounds(row_judge *judge, const judge_block *block, const kernel_entry
                 judge->bounds[row] = (ln_bound){INFINITY, 0};
                 row_ulp = INFINITY;
             }
-            /* Half an ulp of the element is at most half of the scale's; judge_conclude() checks it. */
+            /* The scale's ulp is no smaller than an element's; judge_conclude() checks correct rounding. */
             if (kernel->facts.traits & LN_TRAIT_CORRECTLY_ROUNDED && isfinite(row_ulp))
                 row_ulp = fmin(row_ulp, 0.5);
             judge->by_row[row].bound_row_ulp = row_ulp;

@@ -1,11 +1,9 @@
 /* Runs a kernel on every problem of the covering array and judges each output. */
 #include "base/program.h"
-#include "base/text.h"
 #include "conformance/internal.h"
 #include "domain/kernel.h"
 #include "judge/judging.h"
 #include <math.h>
-#include <string.h>
 
 /* ---- one problem ---- */
 

@@ -83,7 +83,7 @@ mistake_set norm_mistakes(const explained_row *wrong);
 /* Describes a set of bits in words that follow SAYS_MISTAKE. Returns false if they are more than one mistake. */
 bool norm_say_mistake(const ln_convention *own, uint64_t bits, char why[ROW_FAULT_LENGTH]);
 /* The bits that .rounded_otherwise returns. */
-enum { MISTAKE_CAST = 32, MISTAKE_ROOT, MISTAKE_SUM, MISTAKE_OFFSET, MISTAKE_STD };
+enum { MISTAKE_CAST = 32, MISTAKE_ROOT, MISTAKE_SUM, MISTAKE_OFFSET };
 
 /* Returns the root of a mean square, rounded as the convention says (rmsnorm.c). */
 double rmsnorm_rounded_root(const ln_convention *convention, ln_type storage, double square);

@@ -78,8 +78,8 @@ typedef struct answer_row {
     const ranked_kernel *ranked; /* its ranking at the key column */
     const error_sum *all;        /* standing's errors on all judged rows except adversarial ones */
     bool shown;                  /* in the short table */
-    /* Set only if speeds are too noisy: no significant difference from the fastest, of all kernels and of those that
-     * can be recommended. */
+    /* Whether it may be the fastest of all kernels, and of those that can be recommended. If speeds are not too noisy,
+     * only one row of each kind is marked. */
     bool maybe_fastest[2];
     speed_figures cells[ANSWER_COLUMNS]; /* without cycles; no repetitions: not timed */
     const speed_figures *at_key;         /* at the key column; NULL: not timed */
@@ -104,7 +104,7 @@ typedef struct run_answer {
     size_t cases;           /* the number of cases that most kernels were judged on */
     kernel_ranking ranking; /* the result of recommended.sql, from which the rest follows */
     const answer_row *fastest, *recommended,
-        *peer; /* NULL: there is none, or speeds are too noisy */
+        *peer; /* NULL: there is none; fastest: also if speeds are too noisy */
     /* proven: if the recommended kernel has no proven bound, the fastest kernel that has one. tuned: a tuned kernel
      * that is over 10 % faster than the recommended call. NULL: there is none. */
     const answer_row *proven, *tuned;
@@ -123,8 +123,8 @@ static inline bool answer_is_noisy(const run_answer *answer)
 void answer_make(const run_view *view, run_answer *answer);
 void answer_free(run_answer *answer);
 
-/* Adds the answer in at most five sentences, one per line: the recommended kernel and its speed, its accuracy, a faster
- * kernel and its drawback, the kernels that fail and on which rows, and the number of cases behind the figures. */
+/* Adds the answer, one sentence per line: the recommended kernel and its speed, its accuracy, what noise leaves open, a
+ * faster kernel and its drawback, the kernels that fail and on which rows, and the number of cases behind the figures. */
 void answer_sentences(const run_answer *answer, text_buffer *out);
 
 /* Writes the largest error of a sum as error_in_words() does. */
@@ -133,7 +133,8 @@ const char *answer_error_words(const run_answer *answer, const error_sum *sum,
 /* Returns how many times as fast a kernel is as another at the shape of the ranking: the quotient of their copy ratios,
  * as tables show them, or of their times if no copy was timed; NaN: not timed. */
 double answer_speedup(const ranked_kernel *own, const ranked_kernel *base);
-/* Describes that: "about as fast", "2.1 times as fast", or "perhaps 1.2 times as fast" if the intervals overlap. */
+/* Describes that: "about as fast", "2.1 times as fast", or "perhaps 1.2 times as fast" if the intervals of the
+ * copy ratios overlap. */
 enum { SPEEDUP_WORDS = 40 };
 const char *answer_speedup_words(const ranked_kernel *own, const ranked_kernel *base,
                                  char words[SPEEDUP_WORDS]);

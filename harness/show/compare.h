@@ -126,8 +126,8 @@ typedef struct run_comparison {
     exit_code code;
     double log_ratios; /* sum of the logarithms of `ratios` ratios */
     size_t ratios;
-    double worst_growth;
-    const char *worst; /* the worst of them, with its pair and its errors; NULL: none */
+    double worst_growth; /* the largest error of a new input / that of base */
+    const char *worst;   /* the input whose error grew by that factor, with its pair; NULL: none */
     coverage covered;
     bool same_rows;           /* both runs have the same seed */
     word_list differences;    /* of the facts of the runs; any makes the sides not comparable */

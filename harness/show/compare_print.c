@@ -14,10 +14,10 @@ static const char *const speed_names[] = {NULL, "same", "faster", "inconclusive"
 static const char *const accuracy_names[] = {NULL, "bit-identical", "more accurate", "changed",
                                              "less accurate"};
 /* Returns an accuracy verdict for people. Some inputs of a pair whose bits differ may be worse. */
-static const char *accuracy_words(accuracy_verdict accuracy, size_t worse)
+static const char *accuracy_words(accuracy_verdict accuracy, bool is_worse)
 {
     return accuracy != ACCURACY_CHANGED ? accuracy_names[accuracy]
-           : worse > 0                  ? "partly less accurate"
+           : is_worse                   ? "partly less accurate"
                                         : "bits differ";
 }
 
@@ -305,7 +305,7 @@ void comparison_put(run_comparison *comparison, const comparison_pair *pair, boo
     const char *speed = speed_names[pair->speed],
                *accuracy = pair_failed(pair) == FAILED_NEW
                                ? "failed"
-                               : accuracy_words(pair->accuracy, pair->tally.worse);
+                               : accuracy_words(pair->accuracy, pair->tally.worse > 0);
     arena memory = {0};
     char reproducible[32];
     const char *ratio = ratio_words(&memory, &pair->ratio);
@@ -471,8 +471,8 @@ static void add_remarks(text_buffer *out, arena *memory, const run_comparison *c
     add_list(out, memory, comparison, bullet, "not compared", &lone, MOST_REMARKS);
     add_list(out, memory, comparison, bullet, "note", &comparison->remarks, MOST_REMARKS);
     if (comparison_exit_code(comparison) == EXIT_CODE_INCONCLUSIVE)
-        text_format(out, "%sto decide: a quieter machine (lnbench doctor), %sduet --time 120\n",
-                    bullet, is_of_runs(comparison) ? "more --processes in both runs, or " : "or ");
+        text_format(out, "%sto decide: a quieter machine (lnbench doctor), %sor duet --time 120\n",
+                    bullet, is_of_runs(comparison) ? "more --processes in both runs, " : "");
     word_list_free(&missing);
     word_list_free(&lone);
 }

@@ -654,13 +654,6 @@ static void add_repeat(const report_data *data, document *page)
         (unsigned long long)run->seed, run->plan, fact_of(data, "git_commit"),
         cases.length ? "; cases: " : "", cases.length ? cases.bytes : "");
     text_free(&cases);
-    document_add(
-        page, PARAGRAPH, TONE_NONE,
-        "The folder of `--out` has the figures behind each chart, in `data`, and each chart as PNG "
-        "and PDF. `lnbench export --run %lld --format tsv` writes every case with all its "
-        "figures, `--format db --out run.db` the whole run: each repetition, judged row and "
-        "histogram of errors, and the machine.",
-        (long long)run->id);
     document_add(page, FOLD, TONE_NONE, "The machine and the build");
     document_table(page, facts);
     document_fold_end(page);

@@ -1,7 +1,6 @@
 #include "store/export.h"
 #include "base/arena.h"
 #include "base/text.h"
-#include "base/die.h"
 #include "benchmark_sql.h" /* the SQL files of the same names, as bytes */
 #include "cases_sql.h"
 #include "domain/case.h"

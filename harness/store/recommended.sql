@@ -52,7 +52,7 @@ facts AS MATERIALIZED (
            -- Kernels with other parameter types count only if none with the elements' type was timed.
            coalesce(param <> ?3, 0) AND EXISTS (SELECT 1 FROM own AS other JOIN timed USING (kernel)
                                                 WHERE run = ?1 AND types = ?3 AND other.param = ?3) AS other_param,
-           coalesce(bound <= ?4 * 1.005, 0) AS proven, -- as printed: 2.0003 is 2
+           coalesce(bound <= ?4 * 1.005, 0) AS proven, -- library_accurate_f32 has bounds up to 2.00002
            coalesce(failed = 0 AND type_limited = 0 AND role <> 'peer', 0)
                AND iif(?6 IS NULL, coalesce(error <= ?4, 1), compared > 0 AND (SELECT kappa FROM up_to) > 0 AND error <= ?4)
                AS in_budget,

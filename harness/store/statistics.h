@@ -21,7 +21,7 @@ double mann_whitney_tail(size_t a_count, size_t b_count, size_t u);
 
 /* Finds the places at which a series changes its distribution.
  *
- *     size_t places[CHANGE_MOST_VALUES], found;
+ *     size_t places[CHANGE_MOST_VALUES];
  *     change_settings settings = change_defaults();
  *     size_t found = change_points(values, count, &settings, places);
  *     // values[places[0]] is the first value after the first change
@@ -33,7 +33,7 @@ double mann_whitney_tail(size_t a_count, size_t b_count, size_t u);
  * so large a distance. This is repeated in all segments until there is no further change. It assumes no
  * distribution. The random orders come from a seed, so that a series always gives the same answer.
  */
-enum { CHANGE_MOST_VALUES = 1000 }; /* for which memory and time are reasonable */
+enum { CHANGE_MOST_VALUES = 1000 }; /* of a series: more would need too much time and memory */
 
 typedef struct change_settings {
     double significance;

@@ -89,8 +89,8 @@ typedef struct lnjudge_case {
     char detail[512]; /* a description of the failure; may be "" */
     double metrics[LNJUDGE_METRICS];      /* of the worst block */
     uint64_t ulp_histogram[LNJUDGE_BINS]; /* elements with errors below 2^-6 ULP, 2^-5, ... */
-    /* The row with the largest error or, if that is right, the first wrong one. x is NULL if there is no output, or if
-     * the failure is in a repeated row or another call. */
+    /* The row with the largest error; if the case fails and that row is right, the first wrong row. x is NULL if there
+     * is no output, or if the failure is in a repeated row or another call. */
     lnjudge_row worst;
 } lnjudge_case;
 

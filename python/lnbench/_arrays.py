@@ -89,8 +89,8 @@ def like(value, name, shape, type_):
 
 
 def parameter(value, name, count, type_=None):
-    """Returns (array, type) of gamma or beta."""
-    array, own = take(value, name, type_)
+    """Returns (array, type) of gamma or beta. uint16 holds the bits of bf16."""
+    array, own = take(value, name, "bf16")
     if array.size != count or array.shape[-1:] not in ((), (count,)):
         raise ArgumentError(f"{name} has shape {array.shape}: it must have shape ({count},)")
     if type_ and own != type_:

@@ -93,7 +93,8 @@ class Report:
         if self.passed:
             limited = sum(one.verdict == "type-limited" for one in self.cases)
             wrong = sum(one.metrics.get("mismatches", 0) > 0 for one in self.cases)
-            return "pass" + f", type-limited in {limited} of {len(self.cases)} checks (in {wrong} of them: NaN or infinity)" * bool(limited)
+            return ("pass" + f", type-limited in {limited} of {len(self.cases)} checks" * bool(limited)
+                    + f" (in {wrong} of them: NaN or infinity)" * bool(wrong))
         return self.worst_case.says() if self.worst_case else "not judged"
 
     def to_dict(self) -> dict:
@@ -112,6 +113,7 @@ class Report:
         case = self.worst_case
         judged = case and case.verdict is not None
         wrong = f" does not follow convention {case.convention}" if judged and not self.passed else ""
+        limited = ", ".join(one.input or one.check for one in self.cases if one.verdict == "type-limited")
         lines = [f"{self.subject}{wrong}: {self.says()}"]
         if case:
             failed = sum(not one.passed for one in self.cases)
@@ -119,15 +121,15 @@ class Report:
             if not self.passed:
                 lines.append(f"check     {case.name} at {case.rows} x {case.hidden}{share}")
             else:
-                lines.append(f"checks    {len(self.cases)} pass"
-                             + "; type-limited: some textbook formulas lose digits there, too" * ("limited" in self.says()))
+                lines.append(f"checks    {len(self.cases)} pass" + bool(limited) *
+                             f"; type-limited: {limited} (some textbook formulas lose digits there, too)")
         if self.function:
-            same = [one.function for one in self.function.candidates if one.convention == case.convention]
-            lines.append(f"function  {same[0]}: the convention fits; eps, rounding or sums differ" if same else
-                         f"function  {self.function.says()}")
+            own = any(one.convention == case.convention and ";" not in one.function for one in self.function.candidates)
+            lines.append(f"function  {self.function.says()}"
+                         + f" ({case.convention} only with another eps or poorer sums)" * own)
         if case and case.worst and case.worst.number == case.metrics["worst_row"]:
             figures = case.metrics
-            lines.append(f"worst     {'of those that are not type-limited: ' * ('limited' in self.says())}{case.name}, row {case.worst.number} of {case.rows} x {case.hidden}, "
+            lines.append(f"worst     {'of those that are not type-limited: ' * bool(limited)}{case.name}, row {case.worst.number} of {case.rows} x {case.hidden}, "
                          f"column {int(figures['worst_column'])}: {figures['worst_computed']!r} where "
                          f"{figures['worst_exact']!r} is exact (row ULP {figures['row_ulp_max']:.3g})")
         if self.facts:
@@ -181,7 +183,8 @@ class FingerprintReport:
         if self.answer == "none":
             return f"none of {self.tried} candidates explains y (did you give its gamma and beta?)"
         if self.function:
-            return (f"named: {self.function}"
+            also = self.candidates[0].also
+            return (f"named: {self.function}" + f" ({also})" * bool(also)
                     + " (it is unknown where values were rounded)" * (len(self.candidates) > 1))
         more = len(self.candidates) - 4
         return (f"{self.answer}: {'; or '.join(one.function for one in self.candidates[:4])}"

@@ -538,6 +538,7 @@ class Published(unittest.TestCase):
                 self.assertTrue(report.passed, str(report))
                 self.assertRegex("; ".join(report.facts), f"^{fact}$")
         lnbench.assert_layernorm(layernorm, hidden=128, only=True)
+        self.assertRaises(AssertionError, lnbench.assert_layernorm, layernorm, 4, hidden=128, only=True)
         report = lnbench.judge(layernorm, max_row_ulp=4, hidden=128, only=True)
         self.assertTrue("exceeds max_row_ulp 4" in report.says() and report.worst, report)
 

@@ -95,8 +95,9 @@ static const struct {
 };
 enum { FORMULAS = sizeof formulas / sizeof *formulas };
 
-/* The bits of a set: the formulas, then eps by place and by size, then mistakes that are no formula. */
-enum { EPS_PLACES = FORMULAS, EPS_SIZES = EPS_PLACES + 4, NO_RESIDUAL = 30 };
+/* The bits of a set: the formulas, then eps by place and by size, then mistakes that are no formula,
+ * and (x - mean) / (std + eps) by the size of eps. */
+enum { EPS_PLACES = FORMULAS, EPS_SIZES = EPS_PLACES + 4, NO_RESIDUAL = 30, STD_EPS_SIZES = 40 };
 
 /* A row is far from correct if its error is this many times the limit (far_off: if only the root is wrong). */
 static const double far_off = 64, off = 8;
@@ -213,8 +214,8 @@ static void try_formulas(explaining *tries)
 static const double sizes[] = {0, 1e-12, 1e-8, 0x1p-23, 1e-6, 1e-5, 1e-3};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
-/* Tries eps in another place, or of another size. Then tries the formula of many examples, (x - mean) / (std + eps) with
- * N - 1, and an eps of any of these sizes. */
+/* Tries eps in another place or of another size, then (x - mean) / (std + eps) with N - 1, as many examples have it,
+ * with each of these sizes of eps but 0. */
 static void try_eps(explaining *tries)
 {
     const ln_convention *own = tries->wrong->row->convention;
@@ -229,11 +230,11 @@ static void try_eps(explaining *tries)
             try_mistake(tries, tries->wrong->x, &made,
                         i <= last ? EPS_PLACES + i : EPS_SIZES + i - last - 1);
     }
-    const bool usual = tries->layernorm && own->ddof == 0 && own->eps_place == LN_EPS_VAR;
-    for (int i = 1; usual && i < SIZES; i++) {
+    const bool biased = tries->layernorm && own->ddof == 0 && own->eps_place == LN_EPS_VAR;
+    for (int i = 1; biased && i < SIZES; i++) {
         ln_convention with = {.ddof = 1, .eps_place = LN_EPS_STD, .eps = sizes[i]};
         mistake made = {tries->centre, root_under(tries, &with, tries->square), 0, USE_ALL, true};
-        try_mistake(tries, tries->wrong->x, &made, MISTAKE_STD);
+        try_mistake(tries, tries->wrong->x, &made, STD_EPS_SIZES + i);
     }
 }
 
@@ -329,8 +330,6 @@ static const char *words_of(const ln_convention *own, int bit)
         return layernorm || own->sum != LN_RMS_SUM_UNROUNDED
                    ? "normalises x + residual before it rounds the sum"
                    : "rounds x + residual before it normalises the sum";
-    case MISTAKE_STD:
-        return "divides by std + eps with the std of N - 1 (ddof=1,eps@std)";
     case MISTAKE_OFFSET:
         return own->weight == LN_RMS_WEIGHT_OFFSET
                    ? "rounds 1 + weight to the weight's type"
@@ -342,14 +341,16 @@ static const char *words_of(const ln_convention *own, int bit)
 
 bool norm_say_mistake(const ln_convention *own, uint64_t bits, char why[ROW_FAULT_LENGTH])
 {
-    if (bits != (uint64_t)1 << MISTAKE_STD) /* it has any eps, so that others are more specific */
-        bits &= ~((uint64_t)1 << MISTAKE_STD);
-    const bool one = bits && (bits & (bits - 1)) == 0;
-    const uint64_t of_eps = bits & (((uint64_t)1 << NO_RESIDUAL) - ((uint64_t)1 << EPS_SIZES));
-    const char *said = one ? words_of(own, __builtin_ctzll(bits)) : NULL;
+    const uint64_t others = bits & (((uint64_t)1 << STD_EPS_SIZES) - 1);
+    const uint64_t of_eps = others & (((uint64_t)1 << NO_RESIDUAL) - ((uint64_t)1 << EPS_SIZES));
+    const bool one = others && (others & (others - 1)) == 0;
+    const char *said = one ? words_of(own, __builtin_ctzll(others))
+                       : bits && !others
+                           ? "divides by std + eps with the std of N - 1 (ddof=1,eps@std)"
+                           : NULL;
     if (said)
         number_print(why, ROW_FAULT_LENGTH, "%s", said);
-    else if (one || (bits && of_eps == bits))
-        return say_eps(own, bits, why);
-    return one;
+    else if (one || (others && of_eps == others))
+        return say_eps(own, others, why);
+    return said;
 }
