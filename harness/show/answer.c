@@ -593,7 +593,7 @@ static void add_accuracy(const run_answer *answer, const answer_row *row, text_b
     else
         clean_format(out, FORM_LINE, "The error of %s ", row->kernel);
     const char *largest = answer_error_words(answer, row->all, number);
-    text_format(out, "was at most %s row ULP in %s%zu supported case%s", largest,
+    text_format(out, "was at most %s row ULP in %s%zu judged case%s", largest,
                 row->all->judged == 1 ? "the " : "all ", row->all->judged,
                 plural(row->all->judged));
     if (adversarial->error > row->all->error &&

@@ -3,7 +3,6 @@
 #include "base/program.h"
 #include "scratch.h"
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
