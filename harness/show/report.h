@@ -23,7 +23,7 @@ typedef struct result_look {
  * CSV have a line for each case with all its figures; JSON is an array of cases. */
 void result_table_print(const run_view *view, const output_file *out, const result_look *look);
 
-/* Adds the line that says how uncertain the speeds of the short table are. */
+/* Adds the line that says how uncertain the speeds of all kernels of the answer's type are. */
 void result_noise(const run_answer *answer, text_buffer *out);
 
 /* Returns 3 if speeds are too noisy to say which kernel is fastest, else 0. */

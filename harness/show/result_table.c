@@ -387,34 +387,24 @@ static void add_obstacles(const run_answer *answer, text_buffer *out)
     stored_table_free(&lines);
 }
 
-/* Adds the uncertainty of all speeds of the kernels in the short table, also in columns that are not shown. */
-static void add_noise(const short_table *table, text_buffer *out)
-{
-    size_t speeds = 0, wide = 0;
-    double widest = 0; /* half an interval / the speed */
-    for (size_t i = 0; i < table->row_count; i++)
-        for (size_t j = 0; j < table->answer->column_count; j++) {
-            const speed_figures *cell = &table->rows[i]->cells[j];
-            if (!cell->repetitions || isnan(cell->copy_ratio))
-                continue;
-            speeds++;
-            wide += answer_spread(cell) > SPEED_NOISY;
-            widest = fmax(widest, answer_spread(cell));
-        }
-    if (wide > 0)
-        text_format(out,
-                    "! Noisy: %zu of %zu speeds vary by over %.0f %% (at most %.0f "
-                    "%%); try --processes 15 or lnbench doctor.\n",
-                    wide, speeds, 100 * SPEED_NOISY, 100 * widest);
-}
-
 void result_noise(const run_answer *answer, text_buffer *out)
 {
-    const result_look look = {0};
-    short_table table;
-    choose_table(&table, answer, &look);
-    add_noise(&table, out);
-    free(table.rows);
+    stored_table found = store_ask(
+        answer->view->store,
+        "SELECT count(*) AS speeds, count(*) FILTER (WHERE half > ?4) AS wide, 100 * max(half) AS "
+        "widest FROM "
+        "(SELECT (copy_ratio_hi - copy_ratio_lo) / 2 / copy_ratio AS half FROM timed WHERE run = "
+        "?1 AND operation = ?2 AND types = ?3 AND NOT is_copy)",
+        "issd", answer->view->run.id, operation_name(view_operation(answer->view)),
+        dtype_name(answer->dtype), SPEED_NOISY);
+    if (table_whole(&found, 0, "wide") > 0)
+        text_format(out,
+                    "! Noisy: %lld of %lld speeds vary by over %.0f %% (at most %.0f "
+                    "%%); try --processes 15 or lnbench doctor.\n",
+                    (long long)table_whole(&found, 0, "wide"),
+                    (long long)table_whole(&found, 0, "speeds"), 100 * SPEED_NOISY,
+                    table_real(&found, 0, "widest"));
+    stored_table_free(&found);
 }
 
 /* Prints the table of one operation, the answer in sentences, and the failures. */
@@ -442,7 +432,7 @@ static void print_text(const run_view *view, const output_file *out, const resul
     output_wrapped(out, words.bytes ? words.bytes : "");
     add_faults(&answer, look, &notes);
     add_obstacles(&answer, &notes);
-    add_noise(&table, &notes);
+    result_noise(&answer, &notes);
     if (notes.length > 0)
         output_line(out, "%s", "");
     output_wrapped(out, notes.bytes ? notes.bytes : "");
