@@ -493,7 +493,7 @@ const cli_command command_choose = {
         "proven call follows. `Fastest at any error` names the fastest kernel and says why it is\n"
         "not recommended. --stored answers from the latest run that timed the shape, and says\n"
         "when and on which machine that was.\n"
-        "Exit code 0: fine; 2: usage; 3: the speeds are too noisy to say which kernel is fastest\n"
+        "Exit code 0: fine; 2: usage; 3: noise: time and speed relative to the copy disagree\n"
         "(the most accurate candidate is recommended); 5: no kernel is within the budget (the\n"
         "most accurate is named); 6: a kernel hung too often; 7: a file or the environment\n"
         "failed, or a case has no result; 130: interrupted.",

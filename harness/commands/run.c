@@ -351,11 +351,10 @@ const cli_command command_run = {
         "the plan. Plugins, peers and the library's calls also go through the conformance tests.\n"
         "A shorter run: --plan quick, --shapes, --kernels; --dry-run estimates its time.\n"
         "Exit code 0: fine; 2: usage; 3: noise: time and speed relative to the copy disagree\n"
-        "about the fastest kernel or call (wide intervals alone end with 0); 5: a kernel is "
-        "inaccurate;\n"
-        "6: a kernel crashed, hung or broke its contract; 7: a file, the environment or a chart\n"
-        "failed, or a case has no result; 130: interrupted (--resume continues). Peers\n"
-        "(docs/choosing.md) do not change the exit code.",
+        "about the fastest kernel or call, beyond their intervals; 5: a kernel is inaccurate; 6:\n"
+        "a kernel crashed, hung or broke its contract; 7: a file, the environment or a chart\n"
+        "failed, or a case has no result; 130: interrupted (--resume continues). Neither wide\n"
+        "intervals alone nor peers (docs/choosing.md) change the exit code.",
     OPTIONS(options),
     DEFAULTS(
         run_options,

@@ -388,8 +388,15 @@ void answer_make(const run_view *view, run_answer *answer)
     for (size_t i = 0; answer->peer && i < answer->count; i++)
         answer->rows[i].speedup = answer_speedup(answer->rows[i].ranked, answer->peer->ranked);
     find_maybe_fastest(answer, OF_CALLABLE);
+    answer->noisy =
+        answer->maybe_fastest_count[OF_ALL] > 1 || answer->maybe_fastest_count[OF_CALLABLE] > 1;
     if (answer->maybe_fastest_count[OF_ALL] == 1)
         answer->fastest = row_of(answer, answer->ranking.fastest);
+    for (size_t i = 0; answer->fastest && i < answer->count; i++) {
+        const ranked_kernel *own = answer->rows[i].ranked, *fastest = answer->fastest->ranked;
+        answer->unsure |= own->role != ROLE_PEER && own->copy_ratio < 0.9 * fastest->copy_ratio &&
+                          own->copy_ratio_hi > fastest->copy_ratio;
+    }
     answer->recommended = row_of(answer, answer->ranking.recommended);
     answer->tuned = row_of(answer, answer->ranking.tuned);
     if (answer->recommended && !answer->recommended->ranked->proven)
@@ -477,7 +484,7 @@ const char *answer_role_word(const run_answer *answer, const answer_row *row)
     kernel_role role = row->standing->role;
     return role == ROLE_PLUGIN          ? kernel_role_words[role]
            : row == answer->recommended ? "recommended"
-           : row == answer->fastest     ? "fastest"
+           : row == answer->fastest     ? answer->unsure ? "≈ fastest" : "fastest"
                                         : kernel_role_words[role];
 }
 

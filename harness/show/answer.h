@@ -111,13 +111,9 @@ typedef struct run_answer {
     /* The number of rows that may be the fastest. With more than one, speeds are too noisy to say which is
      * (ranked_kernel.sooner_than_...). */
     size_t maybe_fastest_count[2];
+    bool noisy;  /* more than one may be the fastest, of all or of those that can be recommended */
+    bool unsure; /* the interval of a kernel that is over 10 % slower includes the fastest one */
 } run_answer;
-
-/* Returns whether speeds are too noisy to say which kernel is fastest. */
-static inline bool answer_is_noisy(const run_answer *answer)
-{
-    return answer->maybe_fastest_count[OF_ALL] > 1 || answer->maybe_fastest_count[OF_CALLABLE] > 1;
-}
 
 /* Makes the answer of a part (view_next_part()). */
 void answer_make(const run_view *view, run_answer *answer);
@@ -146,7 +142,7 @@ double answer_spread(const speed_figures *speed);
 /* A speed with a larger relative uncertainty is called noisy. */
 #define SPEED_NOISY 0.05
 
-/* Returns why a row is in the short table: "recommended", "fastest", "library", "textbook", "peer" or "plugin". */
+/* Returns why a row is in the short table: "recommended", "fastest" ("≈ fastest" if unsure), "library", "textbook", ... */
 const char *answer_role_word(const run_answer *answer, const answer_row *row);
 
 #endif

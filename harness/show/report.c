@@ -744,7 +744,7 @@ static void put_requested(const report_data *data, const char *other)
                    (int64_t)(key ? key->rows : 0), (int64_t)(key ? key->hidden : 0), answer->isa,
                    answer->ranking.fastest ? answer->ranking.fastest->case_id : 0,
                    case_of(answer->recommended), case_of(answer->proven),
-                   (int64_t)answer_is_noisy(answer));
+                   (int64_t)(answer->noisy || answer->unsure));
 }
 
 /* Stores the errors of each kernel of the type, and whether it can be recommended, for the queries. */

@@ -17,7 +17,7 @@ exit_code result_exit_code(const run_view *view)
     for (run_view part = {0}; view_next_part(view, &part);) {
         run_answer answer;
         answer_make(&part, &answer);
-        code = answer_is_noisy(&answer) ? EXIT_CODE_INCONCLUSIVE : code;
+        code = answer.noisy ? EXIT_CODE_INCONCLUSIVE : code;
         answer_free(&answer);
     }
     return code;
@@ -254,19 +254,16 @@ static void add_legend(const short_table *table, const relation *shown, text_buf
         snprintf(more, sizeof more, "; %zu more column%s of speeds: --all",
                  answer->column_count - shapes, plural(answer->column_count - shapes));
     if (shapes)
-        clean_format(
-            lines, FORM_LINE,
-            "%s: %% of the copy's speed at hidden %zu, data in %s, ± 95 %% interval (!: over "
-            "5 %% of the speed)%s%.*s%s%s.\n",
-            name, answer->columns[answer->key].key.hidden, answer->columns[answer->key].regime,
-            *peer ? "; x " : "", (int)strcspn(peer, " "), peer,
-            *peer ? ": speed relative to it" : "", more);
+        clean_format(lines, FORM_LINE,
+                     "%s: %% of the copy's speed at hidden %zu, data in %s, ± half the 95 %% "
+                     "interval (!: over 5 %% of the speed%s)%s%.*s%s%s.\ncopy: the fastest of a "
+                     "plain loop, non-temporal stores (nt) and rep movsb (rep).\n",
+                     name, answer->columns[answer->key].key.hidden,
+                     answer->columns[answer->key].regime,
+                     answer->unsure ? "; ≈: another kernel may be faster" : "", *peer ? "; x " : "",
+                     (int)strcspn(peer, " "), peer, *peer ? ": speed relative to it" : "", more);
     if (states)
         text_add(lines, "cold: data in no cache; in-place: y is written over x; 2t: 2 threads.\n");
-    if (shapes)
-        clean_format(lines, FORM_LINE,
-                     "copy: the fastest of a plain loop, non-temporal stores (nt) and rep "
-                     "movsb (rep).\n");
     if (relation_shows(shown, place_of(table, GBPS)))
         clean_format(lines, FORM_LINE, "GB/s: at %s.\n", name);
     if (relation_shows(shown, place_of(table, ORDINARY)))
