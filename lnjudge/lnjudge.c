@@ -780,6 +780,8 @@ static void begin(const lnjudge_question *given, kernel_session *session)
         session->count += combinations_count(session->combinations);
         session->covering = (covering_run){
             .judge = session->judge, .kernel = &session->kernel, .first = &question->convention};
+        for (size_t i = 0; these && question->hidden_count == 1 && i < 64; i++)
+            session->covering.mistakes.differs_at[i] = SIZE_MAX; /* a mistake fails at one size */
     }
     if (question->step > session->count)
         die(EXIT_CODE_USAGE, "step is %zu, but there are %zu steps", question->step,

@@ -23,7 +23,6 @@ set xlabel textcolor rgb SOFT
 set ylabel textcolor rgb SOFT
 unset key
 set bars 0.4
-set clip points
 set label 1001 wording('title') at screen across(20), up(30) left font sprintf(',%d', font_size + 6) \
     tc rgb INK
 set label 1002 wording('subtitle') at screen across(20), up(57) left font small tc rgb SOFT

@@ -46,9 +46,8 @@ CREATE TEMP TABLE chart AS
     FROM lines JOIN wanted USING (line) JOIN bins USING (line), about ORDER BY place, bin;
 CREATE TEMP TABLE chart_settings AS
     SELECT 'subtitle' AS key, 0 AS number, types || ', ' || judged_convention
-        || '; the worst row of about that kappa in the input families '
-        || (SELECT replace(group_concat(DISTINCT input), ',', ' and ') FROM judged_cases JOIN judged_rows USING (case_id))
-        AS text FROM about
+        || '; the worst row of about that kappa; input families: '
+        || (SELECT group_concat(DISTINCT input) FROM judged_cases JOIN judged_rows USING (case_id)) AS text FROM about
     UNION ALL SELECT 'lines', (SELECT count(*) FROM lines), '-'
     UNION ALL SELECT 'no_digit', no_digit(types), '-' FROM about
     UNION ALL SELECT 'again', 0, command FROM again WHERE what = 'accuracy';

@@ -17,6 +17,6 @@ CREATE TEMP TABLE chart AS
     FROM shares JOIN places USING (look) JOIN shown USING (look) ORDER BY place, part;
 CREATE TEMP TABLE chart_settings AS
     SELECT 'subtitle' AS key, 0 AS number, types || ', ' || judged_convention
-        || '; all elements of rows with kappa up to 10, by their error in element ULP, not row ULP' AS text FROM about
+        || '; all elements of rows with kappa up to 10, without conformance tests; errors in element ULP, not row ULP' AS text FROM about
     UNION ALL SELECT 'rows', (SELECT max(place) FROM chart), '-'
     UNION ALL SELECT 'again', 0, command FROM again WHERE what = 'accuracy';

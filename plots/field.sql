@@ -27,7 +27,7 @@ CREATE TEMP TABLE chart AS
                  || iif(edge_case = 9e999, ' *', '') AS error FROM bars
           UNION ALL
           SELECT DISTINCT section, 0, 1, CASE section WHEN 1 THEN 'What people write' WHEN 2 THEN 'lnbench'
-                              WHEN 3 THEN 'Your plugin' ELSE 'Other libraries' END,
+                              WHEN 3 THEN 'Plugin' ELSE 'Other libraries' END,
                  '-', '-', 0, 0, 0, 0, 0, '-' FROM bars);
 CREATE TEMP TABLE chart_settings AS
     SELECT 'title' AS key, 0 AS number, printf('%s of %s in %s: how fast, how wrong',

@@ -27,7 +27,6 @@ unset ytics
 set grid noytics
 set yrange [strips + 0.5:0.5]
 set xrange [0.9:1.2]
-unset clip
 set xtics 0.05
 within(v) = v < 0.9 ? 0.9 : v > 1.2 ? 1.2 : v
 set xlabel 'time of a repetition over the median (beyond 0.9 or 1.2: at the edge)'

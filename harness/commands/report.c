@@ -56,8 +56,8 @@ static exit_code report(void *context, const cli_call *call)
 }
 
 static const cli_option options[] = {
-    {"run", "N", "the run (default: the latest of lnbench run; see list runs)", OPTION_COUNT,
-     offsetof(report_options, run)},
+    {"run", "N", "the run (default: the latest lnbench run, own ones first; see list runs)",
+     OPTION_COUNT, offsetof(report_options, run)},
     {"out", "DIR", "folder of the charts and the page (default: results/charts)", OPTION_TEXT,
      offsetof(report_options, out)},
     {"no-charts", NULL, "print the table and the answer only", OPTION_FLAG,

@@ -508,8 +508,9 @@ static void add_speed(const run_answer *answer, const answer_row *row, text_buff
     const answer_column *at = &answer->columns[answer->key];
     char number[16], words[SPEEDUP_WORDS];
     size_t peers = 0, count = 0;
-    const double gbps = row->at_key->gbps, spread = answer_spread(row->at_key);
-    text_format(out, "%s GB/s", number_short(gbps, number));
+    const ranked_kernel *own = row->ranked;
+    const double spread = (own->time_hi_ns - own->time_lo_ns) / 2 / own->time_ns;
+    text_format(out, "%s GB/s", number_short(row->at_key->gbps, number));
     if (spread > SPEED_NOISY)
         text_format(out, " ±%.0f %%", 100 * spread);
     text_format(out, " at %zux%zu (%s)", at->key.rows, at->key.hidden, at->regime);

@@ -1,4 +1,5 @@
 """Judges a function in a child process, so that a crash or hang does not affect the caller."""
+import contextlib
 import ctypes
 import math
 import multiprocessing
@@ -22,10 +23,8 @@ def _failed(options, reason, detail, rows, hidden):
 def _run_child(work, pipe):
     """Sends (rows, hidden) before each call, and finally the result or exception of work()."""
     os.setpgid(0, 0)
-    try:
+    with contextlib.suppress(AttributeError, OSError):  # not on Linux
         ctypes.CDLL(None).prctl(_PDEATHSIG, signal.SIGKILL)
-    except (AttributeError, OSError):  # not on Linux
-        pass
     try:
         result = work(lambda rows, hidden: pipe.send((rows, hidden)))
     except BaseException as raised:
@@ -36,10 +35,8 @@ def _run_child(work, pipe):
 def _end(child):
     """Kills the child and the processes that it started, and returns its status."""
     for kill in (os.killpg, os.kill):
-        try:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
             kill(child, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):
-            pass
     try:
         return os.waitpid(child, 0)[1]
     except ChildProcessError:

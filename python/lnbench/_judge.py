@@ -451,8 +451,8 @@ def _judge(fn, *, step=0, **options):
     layout = layouts.of_step(options["seed"], case.step, options["framework"])
     if layout and layout != layouts.PLAIN:
         plain = _report(fn, step=case.step, layout=layouts.PLAIN, **options)
-        detail = re.sub(r", x(?:'s)? [^,:]*", "", case.detail)  # without the layout of the plan
-        case.detail = f"x is {layout}{' (it passes if x is contiguous)' * plain.passed}, {detail}"
+        case.detail = f"x is {layout} (it passes if x is contiguous), " * plain.passed \
+            + re.sub(r", x(?:'s)? [^,:]*", "", case.detail)  # without the layout of the plan
     return report
 
 

@@ -33,8 +33,8 @@ class Case:
     detail: str
     passed: bool
     metrics: Dict[str, float] = field(default_factory=dict)
-    worst: Optional[WorstRow] = None
-    ulp_histogram: List[int] = field(default_factory=list)
+    worst: Optional[WorstRow] = field(default=None, repr=False)
+    ulp_histogram: List[int] = field(default_factory=list, repr=False)
     step: int = 0  # the number of the worst step, for judge(step=...)
 
     def to_dict(self) -> dict:
@@ -117,16 +117,18 @@ class Report:
         lines = [f"{self.subject}{wrong}: {self.says()}"]
         if case:
             failed = sum(not one.passed for one in self.cases)
-            share = f" ({failed} of {len(self.cases)} checks fail)" if judged else ""
             if not self.passed:
-                lines.append(f"check     {case.name} at {case.rows} x {case.hidden}{share}")
+                lines.append(f"check     {case.name} at {case.rows} x {case.hidden}"
+                             + f" ({failed} of {len(self.cases)} checks fail)" * bool(judged))
             else:
                 lines.append(f"checks    {len(self.cases)} pass" + bool(limited) *
-                             f"; type-limited: {limited} (some textbook formulas lose digits there, too)")
+                             f"; type-limited: {limited} (so may correct formulas, such as E[x²] - mean²; if you have such rows, choose another)")
         if self.function:
             own = any(one.convention == case.convention and ";" not in one.function for one in self.function.candidates)
             lines.append(f"function  {self.function.says()}"
                          + f" ({case.convention} only with another eps or poorer sums)" * own)
+        elif self.repeat and self.reason == "inaccurate" and "y is that of" not in self.says():
+            lines.append("function  unknown: lnbench.fingerprint(x, fn(x, gamma, beta), gamma, beta) may name it")
         if case and case.worst and case.worst.number == case.metrics["worst_row"]:
             figures = case.metrics
             lines.append(f"worst     {'of those that are not type-limited: ' * bool(limited)}{case.name}, row {case.worst.number} of {case.rows} x {case.hidden}, "
@@ -181,7 +183,7 @@ class FingerprintReport:
     def says(self) -> str:
         """ "named: torch", "open: torch; or bert; or 7 more", "none of 681 candidates explains y (...)"."""
         if self.answer == "none":
-            return f"none of {self.tried} candidates explains y (did you give its gamma and beta?)"
+            return f"none of {self.tried} candidates explains y (with these gamma and beta)"
         if self.function:
             also = self.candidates[0].also
             return (f"named: {self.function}" + f" ({also})" * bool(also)

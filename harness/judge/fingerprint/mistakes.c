@@ -215,7 +215,7 @@ static const double sizes[] = {0, 1e-12, 1e-8, 0x1p-23, 1e-6, 1e-5, 1e-3};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
 /* Tries eps in another place or of another size, then (x - mean) / (std + eps) with N - 1, as many examples have it,
- * with each of these sizes of eps but 0. */
+ * with each of these sizes of eps. */
 static void try_eps(explaining *tries)
 {
     const ln_convention *own = tries->wrong->row->convention;
@@ -231,7 +231,7 @@ static void try_eps(explaining *tries)
                         i <= last ? EPS_PLACES + i : EPS_SIZES + i - last - 1);
     }
     const bool biased = tries->layernorm && own->ddof == 0 && own->eps_place == LN_EPS_VAR;
-    for (int i = 1; biased && i < SIZES; i++) {
+    for (int i = 0; biased && i < SIZES; i++) {
         ln_convention with = {.ddof = 1, .eps_place = LN_EPS_STD, .eps = sizes[i]};
         mistake made = {tries->centre, root_under(tries, &with, tries->square), 0, USE_ALL, true};
         try_mistake(tries, tries->wrong->x, &made, STD_EPS_SIZES + i);
@@ -346,7 +346,7 @@ bool norm_say_mistake(const ln_convention *own, uint64_t bits, char why[ROW_FAUL
     const bool one = others && (others & (others - 1)) == 0;
     const char *said = one ? words_of(own, __builtin_ctzll(others))
                        : bits && !others
-                           ? "divides by std + eps with the std of N - 1 (ddof=1,eps@std)"
+                           ? "divides by std or std + eps with the std of N - 1 (ddof=1,eps@std)"
                            : NULL;
     if (said)
         number_print(why, ROW_FAULT_LENGTH, "%s", said);
