@@ -72,8 +72,7 @@ if [ "${1-}" = --pack ]; then
     pack
     exit
 fi
-case ${1--} in -*) set -- ;; esac
-[ $# = 1 ] || [ $# = 2 ] || stop "usage: release.sh OUT [COMMIT]"
+case $#${1-} in [12][!-]*) ;; *) stop "usage: release.sh OUT [COMMIT]" ;; esac
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
 commit=$(git -C "$root" rev-parse "${2-HEAD}^{commit}")

@@ -15,7 +15,7 @@ CREATE TEMP TABLE wanted AS
     FROM (SELECT *, row_number() OVER (PARTITION BY kernel ORDER BY look) AS times FROM kernels) WHERE times = 1;
 CREATE TEMP TABLE bins AS
     SELECT line, floor(log10(max(judged_rows.kappa, 1)) * 2 + 1e-9) AS bin,
-           max(iif(row_ulp < 9e999, max(row_ulp, 0.1), 9e999)) AS most
+           max(iif(row_ulp < 9e999, max(row_ulp, 0.1), 9e999)) AS most, max(judged_rows.kappa, 1) AS kappa
     FROM wanted CROSS JOIN judged_cases USING (kernel) CROSS JOIN about USING (types)
          CROSS JOIN judged_rows USING (case_id)
     WHERE NOT edge_case
@@ -41,13 +41,13 @@ CREATE TEMP TABLE lines AS
                FROM (SELECT name FROM wanted JOIN firsts AS other USING (line)
                      WHERE other.first = firsts.line ORDER BY line)), '-') AS label FROM firsts;
 CREATE TEMP TABLE chart AS
-    SELECT place AS line, style, lines.label, kernel, pow(10, (bin + 0.5) / 2) AS kappa,
-           min(most, 4 * no_digit(types)) AS error, most = 9e999 AS failed
+    SELECT place AS line, style, lines.label, kernel, kappa, min(most, 4 * no_digit(types)) AS error, most = 9e999 AS failed
     FROM lines JOIN wanted USING (line) JOIN bins USING (line), about ORDER BY place, bin;
 CREATE TEMP TABLE chart_settings AS
     SELECT 'subtitle' AS key, 0 AS number, types || ', ' || judged_convention
-        || '; the worst row of about that kappa; input families: '
-        || (SELECT group_concat(DISTINCT input) FROM judged_cases JOIN judged_rows USING (case_id)) AS text FROM about
+        || (SELECT format('; the worst row of about that kappa; hidden %s, input families %s', group_concat(DISTINCT hidden),
+            group_concat(DISTINCT input)) FROM (SELECT * FROM judged_cases JOIN judged_rows USING (case_id) ORDER BY hidden))
+        AS text FROM about
     UNION ALL SELECT 'lines', (SELECT count(*) FROM lines), '-'
     UNION ALL SELECT 'no_digit', no_digit(types), '-' FROM about
     UNION ALL SELECT 'again', 0, command FROM again WHERE what = 'accuracy';

@@ -1,5 +1,5 @@
--- The errors of single elements on the rows that all kernels get, with a mean near zero: a bar for each name, divided into the fractions with errors up to
--- 1/2, 1, 2 and 4 units in the last place, and larger ones.
+-- The errors of single elements on rows with a mean near zero; conformance tests differ by kernel. A bar for each name,
+-- divided into the fractions with errors up to 1/2, 1, 2 and 4 units in the last place, and larger ones.
 CREATE TEMP TABLE counts AS
     SELECT look, min(max(CAST(key AS INTEGER), 5), 9) AS part, sum(value) AS count
     FROM shown CROSS JOIN judged_cases AS own USING (kernel)
@@ -17,6 +17,6 @@ CREATE TEMP TABLE chart AS
     FROM shares JOIN places USING (look) JOIN shown USING (look) ORDER BY place, part;
 CREATE TEMP TABLE chart_settings AS
     SELECT 'subtitle' AS key, 0 AS number, types || ', ' || judged_convention
-        || '; all elements of rows with kappa up to 10, without conformance tests; errors in element ULP, not row ULP' AS text FROM about
+        || '; elements of rows with kappa up to 10, without edge cases and conformance tests; errors in element ULP' AS text FROM about
     UNION ALL SELECT 'rows', (SELECT max(place) FROM chart), '-'
     UNION ALL SELECT 'again', 0, command FROM again WHERE what = 'accuracy';

@@ -43,8 +43,8 @@ static exit_code export_run(void *context, const cli_call *call)
 static const cli_option export_table[] = {
     {"format", "db" EXPORT_NAMES, "default: json; smaller: github-action-benchmark", OPTION_TEXT,
      offsetof(export_options, format)},
-    {"run", "N", "the run (default: the latest lnbench run, own ones first; see list runs)",
-     OPTION_COUNT, offsetof(export_options, run)},
+    {"run", "N", "the run (default: the latest own lnbench run; see list runs)", OPTION_COUNT,
+     offsetof(export_options, run)},
     {"out", "FILE", "write to FILE, not to standard output", OPTION_TEXT,
      offsetof(export_options, out)},
     STORE_OPTION(export_options, database),

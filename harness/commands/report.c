@@ -56,8 +56,8 @@ static exit_code report(void *context, const cli_call *call)
 }
 
 static const cli_option options[] = {
-    {"run", "N", "the run (default: the latest lnbench run, own ones first; see list runs)",
-     OPTION_COUNT, offsetof(report_options, run)},
+    {"run", "N", "the run (default: the latest own lnbench run; see list runs)", OPTION_COUNT,
+     offsetof(report_options, run)},
     {"out", "DIR", "folder of the charts and the page (default: results/charts)", OPTION_TEXT,
      offsetof(report_options, out)},
     {"no-charts", NULL, "print the table and the answer only", OPTION_FLAG,
@@ -84,10 +84,9 @@ const cli_command command_report = {
         "compares the bits of their errors; it stores nothing. FILE is a page or an exported run\n"
         "(index.html, run.db, run.db.xz). A page is also drawn again and compared.\n"
         "Exit code 0: fine, or all are reproduced; 2: usage; 3: cases are missing, the run is\n"
-        "unfinished, or time and speed relative to the copy disagree about the fastest kernel or "
-        "call;\n"
-        "4: nothing could be computed here; 5: an error or the redrawn page differs; 7: a file,\n"
-        "the environment or gnuplot failed, or a file was changed.",
+        "unfinished, or time and speed relative to the copy disagree about the fastest kernel or\n"
+        "call; 4: nothing could be computed here; 5: an error or the redrawn page differs; 7: a\n"
+        "file, the environment or gnuplot failed, or a file was changed.",
     OPTIONS(options),
     .most_operands = 1,
     DEFAULTS(report_options, .out = "results/charts", .sample = UINT64_MAX),

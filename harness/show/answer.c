@@ -506,13 +506,15 @@ static bool is_compared(const answer_row *peer, const answer_row *row)
 static void add_speed(const run_answer *answer, const answer_row *row, text_buffer *out)
 {
     const answer_column *at = &answer->columns[answer->key];
-    char number[16], words[SPEEDUP_WORDS];
+    char number[16], low[16], high[16], words[SPEEDUP_WORDS];
     size_t peers = 0, count = 0;
     const ranked_kernel *own = row->ranked;
     const double spread = (own->time_hi_ns - own->time_lo_ns) / 2 / own->time_ns;
-    text_format(out, "%s GB/s", number_short(row->at_key->gbps, number));
+    const double gbps = row->at_key->gbps, work = gbps * own->time_ns;
+    text_format(out, "%s GB/s", number_short(gbps, number));
     if (spread > SPEED_NOISY)
-        text_format(out, " ±%.0f %%", 100 * spread);
+        text_format(out, " [%s, %s]", number_short(work / own->time_hi_ns, low),
+                    number_short(work / own->time_lo_ns, high));
     text_format(out, " at %zux%zu (%s)", at->key.rows, at->key.hidden, at->regime);
     for (size_t i = 0; i < answer->count; i++)
         peers += is_compared(&answer->rows[i], row);

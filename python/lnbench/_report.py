@@ -122,13 +122,13 @@ class Report:
                              + f" ({failed} of {len(self.cases)} checks fail)" * bool(judged))
             else:
                 lines.append(f"checks    {len(self.cases)} pass" + bool(limited) *
-                             f"; type-limited: {limited} (so may correct formulas, such as E[x²] - mean²; if you have such rows, choose another)")
+                             f"; type-limited: {limited} (formulas such as E[x²] - mean² lose digits there; if you have such rows, use another)")
         if self.function:
             own = any(one.convention == case.convention and ";" not in one.function for one in self.function.candidates)
             lines.append(f"function  {self.function.says()}"
                          + f" ({case.convention} only with another eps or poorer sums)" * own)
         elif self.repeat and self.reason == "inaccurate" and "y is that of" not in self.says():
-            lines.append("function  unknown: lnbench.fingerprint(x, fn(x, gamma, beta), gamma, beta) may name it")
+            lines.append("function  unknown: lnbench.fingerprint(x, fn(x, gamma, beta), gamma, beta) may name it, if some rows of x have a small variance")
         if case and case.worst and case.worst.number == case.metrics["worst_row"]:
             figures = case.metrics
             lines.append(f"worst     {'of those that are not type-limited: ' * bool(limited)}{case.name}, row {case.worst.number} of {case.rows} x {case.hidden}, "

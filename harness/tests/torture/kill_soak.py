@@ -83,7 +83,7 @@ def content(path):
 def mask(text):
     """Returns the common text of two runs that measure time: without numbers, the faster copy and words about noise."""
     text = re.sub(rb"(?m)^(Quiet|! Noisy): .*\n( .*\n)*", b"", text)
-    text = re.sub(rb" (rep|nt)(?=[ \n])|\s\xc2\xb1[.\d]+ %|,\s+the\s+fastest\s+kernel|\bperhaps |;\s+\xe2\x89\x88[^)]*|\xe2\x89\x88", b"", text)
+    text = re.sub(rb" (rep|nt)(?=[ \n])|\s\xc2\xb1[.\d]+ %|\s\[[.\d]+,\s[.\d]+\]|,\s+the\s+fastest\s+kernel|\bperhaps |;\s+\xe2\x89\x88[^)]*|\xe2\x89\x88", b"", text)
     text = re.sub(rb"[-+.!\d]+(e[-+.\d]+)?", b"#", text)
     return re.sub(rb"\s+", b" ", text)
 
