@@ -698,8 +698,8 @@ static void run_problem(kernel_session *session, size_t index)
             shown.levels[f] = 0;
     }
     combination_describe(&shown, UINT64_MAX, factors, sizeof factors);
-    snprintf(words, sizeof words, "%zux%zu%s%s", session->block.rows, session->block.hidden,
-             *factors ? ", " : "", factors);
+    snprintf(words, sizeof words, "for example at %zux%zu%s%s", session->block.rows,
+             session->block.hidden, *factors ? ", " : "", factors);
     apply_limit(session, &judgement);
     /* A problem whose rows are all centred comes first: in others the cause may be hidden behind NaN or overflow. */
     const bool centred = shown.levels[factor_find(shown.table, FACTOR_CONTENTS, 0)] == 0;

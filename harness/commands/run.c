@@ -179,8 +179,7 @@ bool run_measure(run_session *session, const run_settings *settings, const kerne
                  const char *command, const char *command_line)
 {
     if (settings->resume && access(settings->database, F_OK) != 0)
-        die(EXIT_CODE_USAGE,
-            "no unfinished run in %s, which does not exist: leave out --resume to begin a new one",
+        die(EXIT_CODE_USAGE, "no unfinished run in %s, which does not exist: leave out --resume",
             settings->database);
     make_parent_directory(settings->database);
     session->store = store_open(settings->database, STORE_WRITE);

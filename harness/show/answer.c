@@ -457,13 +457,14 @@ const char *answer_speedup_words(const ranked_kernel *own, const ranked_kernel *
                                  char words[SPEEDUP_WORDS])
 {
     const double ratio = answer_speedup(own, base);
-    const bool overlaps =
-        own->copy_ratio_lo <= base->copy_ratio_hi && base->copy_ratio_lo <= own->copy_ratio_hi;
+    const double least = own->copy_ratio_lo / base->copy_ratio_hi;
+    const double most = own->copy_ratio_hi / base->copy_ratio_lo;
     char number[16];
     if (ratio > 0.95 && ratio < 1.05)
         snprintf(words, SPEEDUP_WORDS, "about as fast");
     else
-        snprintf(words, SPEEDUP_WORDS, "%s%s times as fast", overlaps ? "perhaps " : "",
+        snprintf(words, SPEEDUP_WORDS, "%s%s times as fast",
+                 most < 1.3 * least && (least > 1 || most < 1) ? "" : "perhaps ",
                  answer_times(ratio, number));
     return words;
 }

@@ -129,7 +129,7 @@ const char *answer_error_words(const run_answer *answer, const error_sum *sum,
 /* Returns how many times as fast a kernel is as another at the shape of the ranking: the quotient of their copy ratios,
  * as tables show them, or of their times if no copy was timed; NaN: not timed. */
 double answer_speedup(const ranked_kernel *own, const ranked_kernel *base);
-/* Describes that: "about as fast", "2.1 times as fast", or "perhaps 1.2 times as fast" if their intervals overlap. */
+/* Describes that: "about as fast", "2.1 times as fast", or "perhaps 2.1 times as fast" if the intervals say little. */
 enum { SPEEDUP_WORDS = 40 };
 const char *answer_speedup_words(const ranked_kernel *own, const ranked_kernel *base,
                                  char words[SPEEDUP_WORDS]);

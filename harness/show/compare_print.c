@@ -358,7 +358,7 @@ static relation *pairs_relation(const run_comparison *comparison, stored_table p
     bool one_shape = pairs.rows > 0;
     for (size_t i = 1; i < pairs.rows; i++)
         one_shape &= strcmp(table_text(&pairs, i, "shape"), table_text(&pairs, 0, "shape")) == 0;
-    const int speeds = 2 * comparison->with_speed < comparison->pairs ? 7 : 0; /* are they rare? */
+    const int speeds = 2 * comparison->ratios < comparison->pairs ? 7 : 0; /* are they rare? */
     const relation_column columns[] = {
         FOR_PEOPLE("kernel"),
         FOR_PEOPLE("operation"),
@@ -470,7 +470,8 @@ static void add_remarks(text_buffer *out, arena *memory, const run_comparison *c
         add_list(out, memory, comparison, bullet, "missing", &missing, MOST_REMARKS);
     add_list(out, memory, comparison, bullet, "not compared", &lone, MOST_REMARKS);
     add_list(out, memory, comparison, bullet, "note", &comparison->remarks, MOST_REMARKS);
-    if (comparison_exit_code(comparison) == EXIT_CODE_INCONCLUSIVE)
+    if (comparison_exit_code(comparison) == EXIT_CODE_INCONCLUSIVE ||
+        (is_of_runs(comparison) && comparison->speed == SPEED_SLOWER))
         text_format(out, "%sto decide: a quieter machine (lnbench doctor), %sor duet --time 120\n",
                     bullet, is_of_runs(comparison) ? "more --processes in both runs, " : "");
     word_list_free(&missing);

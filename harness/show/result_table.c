@@ -389,9 +389,8 @@ void result_noise(const run_answer *answer, text_buffer *out)
     stored_table found = store_ask(
         answer->view->store,
         "SELECT count(*) AS speeds, count(*) FILTER (WHERE half > ?4) AS wide, 100 * max(half) AS "
-        "widest FROM "
-        "(SELECT (copy_ratio_hi - copy_ratio_lo) / 2 / copy_ratio AS half FROM timed WHERE run = "
-        "?1 AND operation = ?2 AND types = ?3 AND NOT is_copy)",
+        "widest FROM (SELECT (copy_ratio_hi - copy_ratio_lo) / 2 / copy_ratio AS half FROM timed "
+        "WHERE run = ?1 AND operation = ?2 AND types = ?3 AND NOT is_copy)",
         "issd", answer->view->run.id, operation_name(view_operation(answer->view)),
         dtype_name(answer->dtype), SPEED_NOISY);
     if (table_whole(&found, 0, "wide") > 0)
