@@ -14,7 +14,7 @@ CREATE TEMP TABLE wanted AS
     SELECT look AS line, style, kernel, name
     FROM (SELECT *, row_number() OVER (PARTITION BY kernel ORDER BY look) AS times FROM kernels) WHERE times = 1;
 CREATE TEMP TABLE bins AS
-    SELECT line, floor(log10(max(judged_rows.kappa, 1)) * 2 + 1e-9) AS bin,
+    SELECT line, floor(log10(max(judged_rows.kappa, 1)) * 2 + 0.5) AS bin,
            max(iif(row_ulp < 9e999, max(row_ulp, 0.1), 9e999)) AS most, max(judged_rows.kappa, 1) AS kappa
     FROM wanted CROSS JOIN judged_cases USING (kernel) CROSS JOIN about USING (types)
          CROSS JOIN judged_rows USING (case_id)

@@ -579,8 +579,8 @@ static void add_details(const report_data *data, document *page)
                  "Which kernel at which hidden size; more charts: spread of errors, threads and "
                  "cold caches, other types");
     document_add(page, PARAGRAPH, TONE_SOFT,
-                 "Fastest: at any error. Recommended: the fastest within 2 row ULP. With ≈ another "
-                 "kernel may be as fast: its 95 %% interval overlaps.");
+                 "Fastest: by %% of the copy, at any error. Recommended: fastest within 2 row ULP. "
+                 "≈: another kernel may be as fast, since its 95 %% interval overlaps.");
     relation *sizes = relation_create(COLUMNS(columns));
     table_add_to(&data->tables[SIZES], sizes);
     document_table(page, sizes);

@@ -116,13 +116,13 @@ class Report:
         limited = ", ".join(one.input or one.check for one in self.cases if one.verdict == "type-limited")
         lines = [f"{self.subject}{wrong}: {self.says()}"]
         if case:
-            failed = sum(not one.passed for one in self.cases)
             if not self.passed:
                 lines.append(f"check     {case.name} at {case.rows} x {case.hidden}"
-                             + f" ({failed} of {len(self.cases)} checks fail)" * bool(judged))
+                             + f" ({sum(not one.passed for one in self.cases)} of {len(self.cases)} checks fail)" * bool(judged))
             else:
                 lines.append(f"checks    {len(self.cases)} pass" + bool(limited) *
-                             f"; type-limited: {limited} (formulas such as E[x²] - mean² lose digits there; if you have such rows, use another)")
+                             f"; type-limited: {limited} ({'as E[x²] - mean² is' if 'offset' in limited else 'as correct functions may be'};"
+                             " if you have such rows, use another formula or wider sums)")
         if self.function:
             own = any(one.convention == case.convention and ";" not in one.function for one in self.function.candidates)
             lines.append(f"function  {self.function.says()}"
@@ -133,7 +133,7 @@ class Report:
             figures = case.metrics
             lines.append(f"worst     {'of those that are not type-limited: ' * bool(limited)}{case.name}, row {case.worst.number} of {case.rows} x {case.hidden}, "
                          f"column {int(figures['worst_column'])}: {figures['worst_computed']!r} where "
-                         f"{figures['worst_exact']!r} is exact (row ULP {figures['row_ulp_max']:.3g})")
+                         f"{figures['worst_exact']!r} is exact (row ULP {figures['row_ulp_max']:.3g}{', within the limit of its row' * self.passed})")
         if self.facts:
             lines.append(f"facts     {'; '.join(self.facts)}")
         if self.untested and self.passed:
