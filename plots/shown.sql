@@ -195,7 +195,7 @@ CREATE TEMP TABLE input_errors AS
 -- The peers, in the order of the run.
 CREATE TEMP TABLE peers AS SELECT DISTINCT look, name FROM looks WHERE kind = 8 ORDER BY look;
 
--- For each chart, the command that measures its data again. Kernels have the names of the run's own command.
+-- For each chart, the command that measures its data again, with the run's own names of kernels.
 CREATE TEMP TABLE again AS
     WITH RECURSIVE option (own, rest) AS (
         SELECT '', command_line || ' --' FROM runs WHERE id = (SELECT run FROM drawn)
@@ -203,8 +203,8 @@ CREATE TEMP TABLE again AS
         FROM option WHERE rest <> ''),
     run AS (
         SELECT printf('lnbench run --plan %s --only', iif(plan = 'choose', 'quick', plan)) AS begin,
-               (SELECT coalesce(group_concat(' --' || own, ''), '') FROM option
-                WHERE substr(own, 1, 5) IN ('kerne', 'plugi', 'param')) || printf(' --seed %u', seed) AS seed
+               printf('%s --seed %u', (SELECT group_concat(' --' || own, '') FROM option
+                WHERE substr(own, 1, 5) IN ('kerne', 'plugi', 'param')), seed) AS seed
         FROM runs WHERE id = (SELECT run FROM drawn)),
     speed AS (
         SELECT begin || printf(' speed --conventions %s --dtypes %s', coalesce(convention, judged_convention), types)
@@ -214,10 +214,9 @@ CREATE TEMP TABLE again AS
                    SELECT rows || 'x' || hidden AS shape FROM here GROUP BY rows, hidden
                    ORDER BY min(case_id))), '') AS shapes, seed
         FROM run, about),
-    accuracy AS (
-        SELECT begin || printf(' accuracy --conventions %s --dtypes %s',
-                               coalesce(judged_convention, convention), types) || seed AS command
-        FROM run, about)
+    accuracy AS ( -- with all that problems depend on
+        SELECT printf('%s accuracy%s%s', begin, (SELECT group_concat(' --' || own, '') FROM option
+                WHERE substr(own, 1, 3) IN ('con', 'dty', 'inp', 'ope', 'sha')), seed) AS command FROM run)
     SELECT 'speed' AS what, begin || shapes || seed AS command FROM speed
     UNION ALL SELECT 'accuracy', command FROM accuracy
     UNION ALL SELECT 'both', iif(EXISTS (SELECT 1 FROM here), begin || shapes || seed || '; ', '') || command
