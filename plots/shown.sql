@@ -214,7 +214,7 @@ CREATE TEMP TABLE again AS
                    SELECT rows || 'x' || hidden AS shape FROM here GROUP BY rows, hidden
                    ORDER BY min(case_id))), '') AS shapes, seed
         FROM run, about),
-    accuracy AS ( -- with all that problems depend on
+    accuracy AS ( -- options that change the problems
         SELECT printf('%s accuracy%s%s', begin, (SELECT group_concat(' --' || own, '') FROM option
                 WHERE substr(own, 1, 3) IN ('con', 'dty', 'inp', 'ope', 'sha')), seed) AS command FROM run)
     SELECT 'speed' AS what, begin || shapes || seed AS command FROM speed

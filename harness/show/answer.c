@@ -527,7 +527,7 @@ static void add_speed(const run_answer *answer, const answer_row *row, text_buff
         add_listed(answer_speedup_words(row->ranked, peer->ranked, words), count++, peers, out);
         clean_format(out, FORM_LINE, " as %s", peer->label);
     }
-    const bool sure = answer->maybe_fastest_count[OF_ALL] <= 1 && spread <= SPEED_NOISY;
+    const bool sure = !answer->unsure && spread <= SPEED_NOISY;
     if (peers == 0 && sure && row == answer->fastest && answer->ranking.count > 1)
         text_add(out, ", the fastest kernel");
 }

@@ -157,8 +157,7 @@ static database_kind find_kind(result_store *store, store_mode mode)
     }
     if (application != STORE_APPLICATION_ID && application != STORE_EXPORTED_ID)
         die(EXIT_CODE_ENVIRONMENT,
-            "%s: an SQLite database, but not one of lnbench: name another file with --db",
-            store->path);
+            "%s: a database that lnbench does not read: name another file with --db", store->path);
     if (version < STORE_VERSION)
         die(EXIT_CODE_ENVIRONMENT, "%s: " MADE_BY_OLDER, store->path);
     if (version > STORE_VERSION)

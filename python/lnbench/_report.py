@@ -133,7 +133,7 @@ class Report:
             figures = case.metrics
             lines.append(f"worst     {'of those that are not type-limited: ' * bool(limited)}{case.name}, row {case.worst.number} of {case.rows} x {case.hidden}, "
                          f"column {int(figures['worst_column'])}: {figures['worst_computed']!r} where "
-                         f"{figures['worst_exact']!r} is exact (row ULP {figures['row_ulp_max']:.3g}{', within the limit of its row' * self.passed})")
+                         f"{figures['worst_exact']!r} is exact (row ULP {figures['row_ulp_max']:.3g}{', within the limit of its row' * (self.passed and not case.reason)})")
         if self.facts:
             lines.append(f"facts     {'; '.join(self.facts)}")
         if self.untested and self.passed:

@@ -56,7 +56,7 @@ ends "sabotage" 6 run --plan quick --conformance no --db s.db --no-charts --all 
     'naive.good,naive.crash_when_timed,naive.wrong_when_timed,naive.crash,naive.nan_output,two_pass_f32_scalar' \
     --processes 2 --repetitions 2
 check "sabotage: nothing on standard error" lines err 0
-check "sabotage: a good kernel of ours" has out '(fastest|recommended|textbook) +two_pass'
+check "sabotage: a good kernel of ours" has out '^(≈ )?(fastest|recommended|textbook) +two_pass'
 check "sabotage: a good kernel of the plugin" has out '^plugin +naive\.good +[0-9]'
 check "sabotage: a crash" has out "^✗ naive\.crash: crashed (\(SIGSEGV\) )?on "
 check "sabotage: a crash when timed" has out "^✗ naive\.crash_when_timed: crashed (\(SIGSEGV\) )?on "
@@ -170,7 +170,7 @@ if "$lnbench" list kernels | grep -q '^two_pass_f32_avx2 .* yes$'; then
     accepted "no AVX2: run" 0 run --db isa.db --no-charts --kernels 'two_pass_*' --shapes 4x64 \
         --conventions torch --inputs normal --processes 1 --repetitions 2
     check "no AVX2: its verdict" has out '^[0-9]+ kernels? cannot run here: no AVX2'
-    check "no AVX2: others are measured" has out '(fastest|recommended|textbook) +two_pass'
+    check "no AVX2: others are measured" has out '^(≈ )?(fastest|recommended|textbook) +two_pass'
     refused "no AVX2: eval" 7 'two_pass_f32_avx2: unsupported \(no AVX2' eval --x x.npy \
         --convention tinyllm --kernel two_pass_f32_avx2
     unset LN_DISABLE_ISA

@@ -82,6 +82,9 @@ expect 0 '' $compare base.db bare.db $only
 echo "what was asked, compared and lost"
 make all kernels='k b c'
 expect 0 '^requested 3, compared 3, missing 0$' $compare all.db all.db
+make one_slow kernels='k b c'
+"$build/bin/run_sql" one_slow.db "UPDATE repetitions SET real_ns = 1.2 * real_ns WHERE case_id = 2"
+expect 1 'new/base .* speed' $compare all.db one_slow.db # also where only one pair is slower
 make gone kernels='k b c d'
 expect 0 '^not compared: d (only in new)$' $compare all.db gone.db
 expect 4 '^requested 4, compared 3, missing 1: d torch 85x768 hot (only in base)$' $compare gone.db all.db
@@ -111,7 +114,6 @@ expect 4 '^requested 2, compared 1, missing 1: b .*(both: not reached)$' $compar
 make never untimed=k
 expect 4 '^not comparable: nothing was compared$' $compare never.db never.db --only speed --allow-missing
 
-echo "reproducibility classes"
 make row class=row
 make run class=run declared=row draw=2
 make promised declared=row draw=3
@@ -129,7 +131,6 @@ expect 0 'bit-identical' $compare row.db row.db
 make both slow=1.2 ulp=9 bits=3
 expect 5 'slower .*less accurate' $compare base.db both.db
 
-echo "types and threads"
 for kind in dtype=bf16 dtype=f16 threads=2; do
     make typed $kind
     make typed_same $kind draw=2
@@ -178,7 +179,6 @@ expect 2 'neither a run' $compare 1 yesterday
 expect 2 'name two runs' $compare 1
 refused 'No such file' $compare 1 ./nowhere.json
 
-echo "one run only, none"
 expect 0 'run 1' import base.db --db single.db
 expect 4 'no earlier run has the cases and machine of run 1' compare previous latest --db single.db
 make chosen started=2024-01-05T00:00:00Z command='lnbench choose' draw=3 # choose makes no run for compare

@@ -131,10 +131,10 @@ TEST_IN_SCRATCH(test_not_ours)
 
     path = scratch_path(state, "foreign.db");
     make_database(path, "CREATE TABLE recipes (name TEXT)");
-    assert_refused(path, "not one of lnbench");
+    assert_refused(path, "that lnbench does not read");
     path = scratch_path(state, "application.db");
     make_database(path, "PRAGMA application_id = 1234");
-    assert_refused(path, "not one of lnbench");
+    assert_refused(path, "that lnbench does not read");
     assert_refused((const char *)*state, "a directory");
     assert_true(DIES(store_open(scratch_path(state, "none.db"), STORE_READ)));
     assert_non_null(strstr(problem.message, "no such file"));
