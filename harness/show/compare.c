@@ -384,8 +384,8 @@ static void decide_speed(run_comparison *comparison, comparison_pair *pair,
     const speed_verdict lean = speed_lean(&pair->ratio, fmax(settings->threshold, pair->noise));
     const bool moved = lean == SPEED_SLOWER || lean == SPEED_FASTER;
     pair->speed = SPEED_INCONCLUSIVE;
-    if (samples[BASE].over_copy != samples[NEW].over_copy)
-        pair->detail = "a copy was timed in one run only";
+    if (least == 0)
+        pair->detail = "no copy was timed in both runs";
     else if (least < LEAST_PROCESSES)
         pair->detail = arena_format(&comparison->memory, "%zu process%s in a run: %d are needed",
                                     least, least == 1 ? "" : "es", LEAST_PROCESSES);
@@ -486,14 +486,9 @@ static void compare_times(run_comparison *comparison, const compared_case *both,
 {
     speed_sample samples[SIDES];
     for (int side = 0; side < SIDES; side++) {
-        const speed_figures *speed = &both->stored[side].speed;
-        compared_side *own = &pair->sides[side];
-        samples[side] = speed_sample_of(&both->timed[side], both->timed_at[side]);
-        own->speed.processes = (unsigned)samples[side].groups;
-        own->speed.time_ns = speed->time_ns;
-        own->speed.copy_ratio = speed->copy_ratio;
-        own->speed.cycles = speed->cycles;
-        own->speed.instructions = speed->instructions;
+        samples[side] = speed_sample_of(both->timed, SIDES, (size_t)side, both->timed_at[side]);
+        pair->sides[side].speed = both->stored[side].speed;
+        pair->sides[side].speed.processes = (unsigned)samples[side].groups;
     }
     if (samples[BASE].groups > 0 && samples[NEW].groups > 0) {
         const uint64_t seed = hash_bytes(HASH_START, pair->key.kernel, strlen(pair->key.kernel)) ^
@@ -509,8 +504,8 @@ static void compare_times(run_comparison *comparison, const compared_case *both,
             (interval_estimate){exp(difference.middle), exp(difference.lo), exp(difference.hi)};
         free(medians[BASE]);
         free(medians[NEW]);
-        decide_speed(comparison, pair, samples);
     }
+    decide_speed(comparison, pair, samples);
     speed_sample_free(&samples[BASE]);
     speed_sample_free(&samples[NEW]);
 }

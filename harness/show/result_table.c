@@ -396,7 +396,7 @@ void result_noise(const run_answer *answer, text_buffer *out)
     if (table_whole(&found, 0, "wide") > 0)
         text_format(out,
                     "! Noisy: %lld of %lld speeds vary by over %.0f %% (at most %.0f "
-                    "%%); try --processes 15 or lnbench doctor.\n",
+                    "%%); try more --processes, or lnbench doctor.\n",
                     (long long)table_whole(&found, 0, "wide"),
                     (long long)table_whole(&found, 0, "speeds"), 100 * SPEED_NOISY,
                     table_real(&found, 0, "widest"));

@@ -85,20 +85,28 @@ static double time_of(const stored_case *stored)
     return time;
 }
 
-/* Returns the fastest copy of the case's group, or a case without repetitions. */
-static const stored_case *find_copy(const stored_cases *cases, const case_key *key)
+/* Returns the copy of the case's group in run `which`: the routine whose times have the least product over all `count`
+ * runs. If none was timed in each of them, returns a case without repetitions. */
+static const stored_case *find_copy(const stored_cases *runs, size_t count, size_t which,
+                                    const case_key *key)
 {
     static const stored_case none;
     const stored_case *copy = &none;
     double best = INFINITY;
     case_key wanted = *key;
     for (int i = 0; i < COPY_KINDS; i++) {
+        const stored_case *own = &none;
+        double product = 1;
         snprintf(wanted.kernel, sizeof wanted.kernel, "%s", copy_names[i]);
-        size_t at = stored_cases_find(cases, &wanted);
-        double time = at < cases->count ? time_of(&cases->cases[at]) : (double)NAN;
-        if (time < best) {
-            copy = &cases->cases[at];
-            best = time;
+        for (size_t run = 0; run < count; run++) {
+            size_t at = stored_cases_find(&runs[run], &wanted);
+            const stored_case *found = at < runs[run].count ? &runs[run].cases[at] : &none;
+            product *= time_of(found);
+            own = run == which ? found : own;
+        }
+        if (product < best) {
+            copy = own;
+            best = product;
         }
     }
     return copy;
@@ -113,7 +121,7 @@ speed_figures speed_of_case(const stored_cases *cases, size_t index)
     if (times.groups > 0) {
         uint64_t seed = case_key_hash(key);
         double bytes = call_bytes(operations[key->operation], key->rows, key->hidden, key->dtype);
-        speed_sample ratios = ratios_of(stored, find_copy(cases, key));
+        speed_sample ratios = ratios_of(stored, find_copy(cases, 1, 0, key));
         interval_estimate time = estimate_of(&times, seed);
         /* The seed differs from that of the time, so that the draws do. */
         interval_estimate ratio = estimate_of(&ratios, seed ^ 0x726f6f66);
@@ -140,18 +148,12 @@ speed_figures speed_of_case(const stored_cases *cases, size_t index)
     return speed;
 }
 
-speed_sample speed_sample_of(const stored_cases *cases, size_t index)
+speed_sample speed_sample_of(const stored_cases *runs, size_t count, size_t which, size_t index)
 {
-    const stored_case *stored = &cases->cases[index];
-    speed_sample taken = ratios_of(stored, find_copy(cases, &stored->key));
-    const bool over_copy = taken.groups > 0;
-    if (!over_copy) {
-        speed_sample_free(&taken);
-        taken = times_of(stored);
-    }
+    const stored_case *stored = &runs[which].cases[index];
+    speed_sample taken = ratios_of(stored, find_copy(runs, count, which, &stored->key));
     for (size_t i = 0; i < taken.count; i++)
-        taken.values[i] = over_copy ? -log(taken.values[i]) : log(taken.values[i]);
-    taken.over_copy = over_copy;
+        taken.values[i] = -log(taken.values[i]);
     return taken;
 }
 

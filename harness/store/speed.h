@@ -22,13 +22,12 @@ typedef struct speed_sample {
     size_t *start; /* NULL: no groups */
     size_t groups, count;
     unsigned process; /* of the last group */
-    bool over_copy;
 } speed_sample;
 /* Adds a value of this process. The values of a process must be added one after the other. */
 void speed_sample_add(speed_sample *sample, unsigned process, double value);
-/* Returns the logarithms of a case's times divided by those of its copy, to compare two runs; without a copy, the
- * logarithms of its times. */
-speed_sample speed_sample_of(const stored_cases *cases, size_t index);
+/* Returns the logarithms of the times of runs[which].cases[index], each divided by the copy's in its round. To compare
+ * `count` runs, all of them take the same copy routine; without one that each run has timed, there are no values. */
+speed_sample speed_sample_of(const stored_cases *runs, size_t count, size_t which, size_t index);
 /* Returns the median of each process; the caller frees it. */
 double *speed_medians(const speed_sample *sample);
 void speed_sample_free(speed_sample *sample);

@@ -112,20 +112,24 @@ typedef struct tally {
     unsigned rows, claims;
 } tally;
 
+static claim claim_of(const ln_problem *problem, const oracle *truth, ln_bound bound)
+{
+    return (claim){&problem->convention,
+                   problem->storage,
+                   problem->hidden,
+                   gammas_values,
+                   betas_values,
+                   exact,
+                   truth,
+                   bound};
+}
+
 static void judge(const ln_kernel *kernel, const ln_problem *problem, const oracle *truth,
                   const char *one, double scale, tally *score)
 {
     const ln_tensors tensors = {.x = x, .gamma = gammas, .beta = betas, .y = y};
     assert_int_equal(ln_layernorm_with(kernel, problem, &tensors), LN_OK);
-    claim claimed = {&problem->convention,
-                     problem->storage,
-                     problem->hidden,
-                     gammas_values,
-                     betas_values,
-                     exact,
-                     truth,
-                     {0, 0}};
-    claimed.bound = kernel->bound(problem, &truth->facts);
+    claim claimed = claim_of(problem, truth, kernel->bound(problem, &truth->facts));
     /* This also excludes NaN. */
     assert_true(claimed.bound.xhat_abs >= 0 && claimed.bound.affine_rel >= 0);
     double share = claim_most_used(&claimed, y);
@@ -303,14 +307,7 @@ static void judge_probable(const ln_kernel *kernel, const ln_problem *problem, c
     const ln_tensors tensors = {.x = x, .gamma = gammas, .beta = betas, .y = y};
     ln_bound proven = kernel->bound(problem, &truth->facts);
     ln_bound sure = kernel->probable_bound(problem, &truth->facts, 1e-300);
-    claim claimed = {&problem->convention,
-                     problem->storage,
-                     problem->hidden,
-                     gammas_values,
-                     betas_values,
-                     exact,
-                     truth,
-                     kernel->probable_bound(problem, &truth->facts, 1e-9)};
+    claim claimed = claim_of(problem, truth, kernel->probable_bound(problem, &truth->facts, 1e-9));
     assert_int_equal(ln_layernorm_with(kernel, problem, &tensors), LN_OK);
     double used = claim_most_used(&claimed, y);
     if (!(used <= 1))

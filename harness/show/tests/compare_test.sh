@@ -206,13 +206,10 @@ bad() {
     refused "bad.db.*$1" compare bad.db base.db --db a.db
     refused "bad.db.*$1" import bad.db --db a.db
 }
-# alter SQL...: copies base.db to bad.db and changes it, without its checks.
+# alter SQL: copies base.db to bad.db and changes it.
 alter() {
     cp base.db bad.db
-    python3 -c 'import sqlite3, sys
-database = sqlite3.connect("bad.db", isolation_level=None)
-for sql in ["PRAGMA ignore_check_constraints = ON", "PRAGMA writable_schema = ON"] + sys.argv[1:]:
-    database.execute(sql)' "$@" || exit 1
+    "$build/bin/run_sql" bad.db "UPDATE runs SET origin = 'o'; $1" >/dev/null || exit 1
 }
 : >bad.db
 bad 'not a run as'
@@ -223,15 +220,10 @@ truncate -s 300M bad.db
 bad 'larger than 256 MiB'
 head -c 20000 base.db >bad.db
 bad 'damaged'
-alter "UPDATE runs SET origin = 'o'" "DROP TABLE judgements"
+alter "DROP TABLE judgements"
 bad 'no such table'
-alter "UPDATE runs SET origin = 'o'" "UPDATE judgements SET verdict = 'splendid'"
-refused "bad.db.*"'CHECK constraint failed' import bad.db --db a.db
-alter "UPDATE runs SET origin = 'o'" "UPDATE cases SET cell = 99 WHERE id = 1"
+alter "UPDATE cases SET cell = 99 WHERE id = 1"
 refused "bad.db.*"'has records without a run' import bad.db --db a.db
-last=9223372036854775807 # the largest number, which the next import would exceed
-alter "UPDATE runs SET origin = 'o'" "UPDATE cells SET id = $last WHERE id = 1" "UPDATE cases SET cell = $last WHERE cell = 1"
-refused "bad.db: its runs cannot be imported" import bad.db --db a.db
 "$build/bin/run_sql" a.db 'SELECT count(*) FROM runs' >before
 cp base.db bad.db
 "$build/bin/run_sql" bad.db 'PRAGMA foreign_keys = ON; DELETE FROM runs'
