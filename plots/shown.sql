@@ -54,9 +54,9 @@ CREATE TEMP TABLE here AS
 CREATE TEMP TABLE shape AS
     SELECT rows, hidden, regime,
            printf('%d rows × %d', rows, hidden) AS words,
-           (SELECT kernel FROM here AS copy WHERE is_copy AND copy.rows = here.rows AND copy.hidden = here.hidden
-            ORDER BY gbps DESC, case_id LIMIT 1) AS copy_kernel,
-           (SELECT max(gbps) FROM here AS copy WHERE is_copy AND copy.rows = here.rows
+           (SELECT kernel FROM here AS copy WHERE is_copy AND copy_ratio = 1 AND copy.rows = here.rows
+            AND copy.hidden = here.hidden) AS copy_kernel,
+           (SELECT gbps FROM here AS copy WHERE is_copy AND copy_ratio = 1 AND copy.rows = here.rows
             AND copy.hidden = here.hidden) AS copy_gbps
     FROM here GROUP BY rows, hidden, regime HAVING sum(NOT is_copy) > 0
     ORDER BY (rows, hidden) IS (SELECT rows, hidden FROM drawn) DESC,

@@ -292,7 +292,7 @@ static void add_answer(const choice *own, text_buffer *out)
     char times[3][16], faster[SPEEDUP_WORDS], words[ERROR_WORDS], why[OBJECTION_WORDS];
     const ln_type type = own->wanted.at.dtype;
     const ranked_kernel *named = own->named;
-    const double spread = named ? (named->time_hi_ns - named->time_lo_ns) / 2 / named->time_ns : 0;
+    const double spread = named ? answer_spread(named) : 0;
     for (size_t i = 0; i < ANSWERS; i++) {
         const ranked_kernel *kernel = own->answers[i];
         size_t others = 0;

@@ -184,7 +184,6 @@ static void make_columns(run_answer *answer, const stored_table *timed)
 {
     for (size_t i = 0; i < timed->rows; i++) {
         const size_t number = (size_t)table_whole(timed, i, "number");
-        const double gbps = table_real(timed, i, "gbps");
         answer_column *column = &answer->columns[number];
         stored_case first;
         if (number == answer->column_count &&
@@ -196,8 +195,8 @@ static void make_columns(run_answer *answer, const stored_table *timed)
             answer->key = table_whole(timed, i, "is_key") ? number : answer->key;
             answer->column_count++;
         }
-        if (table_whole(timed, i, "is_copy") && !(gbps <= column->copy_gbps)) {
-            column->copy_gbps = gbps;
+        if (table_whole(timed, i, "is_copy") && table_real(timed, i, "copy_ratio") == 1) {
+            column->copy_gbps = table_real(timed, i, "gbps");
             text_copy(column->key.kernel, NAME_MAX_LENGTH, table_text(timed, i, "kernel"));
         }
     }
@@ -475,9 +474,9 @@ const char *answer_times(double ratio, char buffer[16])
     return isnan(ratio) ? "-" : buffer;
 }
 
-double answer_spread(const speed_figures *speed)
+double answer_spread(const ranked_kernel *own)
 {
-    return (speed->copy_ratio_hi - speed->copy_ratio_lo) / 2 / speed->copy_ratio;
+    return (own->time_hi_ns - own->time_lo_ns) / 2 / own->time_ns;
 }
 
 const char *answer_role_word(const run_answer *answer, const answer_row *row)
@@ -510,7 +509,7 @@ static void add_speed(const run_answer *answer, const answer_row *row, text_buff
     char number[16], low[16], high[16], words[SPEEDUP_WORDS];
     size_t peers = 0, count = 0;
     const ranked_kernel *own = row->ranked;
-    const double spread = (own->time_hi_ns - own->time_lo_ns) / 2 / own->time_ns;
+    const double spread = answer_spread(own);
     const double gbps = row->at_key->gbps, work = gbps * own->time_ns;
     text_format(out, "%s GB/s", number_short(gbps, number));
     if (spread > SPEED_NOISY)

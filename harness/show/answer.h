@@ -135,10 +135,10 @@ const char *answer_speedup_words(const ranked_kernel *own, const ranked_kernel *
                                  char words[SPEEDUP_WORDS]);
 /* Formats a ratio of speeds for people, such as "2.1". */
 const char *answer_times(double ratio, char buffer[16]);
-/* Returns half the interval of the speed relative to the copy, divided by that speed. */
-double answer_spread(const speed_figures *speed);
+/* Returns half the interval of a time, divided by the time; NaN: not timed. */
+double answer_spread(const ranked_kernel *own);
 
-/* A speed with a larger relative uncertainty is called noisy. */
+/* A speed or time with a larger spread is called noisy. */
 #define SPEED_NOISY 0.05
 
 /* Returns why a row is in the short table: "recommended", "fastest" ("≈ fastest" if unsure), "library", "textbook", ... */

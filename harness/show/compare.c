@@ -478,9 +478,9 @@ static void compare_judgements(arena *memory, const compared_case *both, compari
     pair_compare(memory, pair, judged, pair->key.input);
 }
 
-/* Sets the figures of both sides. If both were timed, also compares them: the ratio of times new / base (medians over
- * processes), its interval by a bootstrap that draws processes first, then repetitions, and the two-sided p of a rank
- * test of the processes' medians, because repetitions within a process are not independent. */
+/* Sets the figures of both sides, and compares them: the ratio of times new / base (medians over processes), its
+ * interval by a bootstrap that draws processes first, then repetitions, and the two-sided p of a rank test of the
+ * processes' medians, because repetitions within a process are not independent. */
 static void compare_times(run_comparison *comparison, const compared_case *both,
                           comparison_pair *pair)
 {
@@ -490,21 +490,18 @@ static void compare_times(run_comparison *comparison, const compared_case *both,
         pair->sides[side].speed = both->stored[side].speed;
         pair->sides[side].speed.processes = (unsigned)samples[side].groups;
     }
-    if (samples[BASE].groups > 0 && samples[NEW].groups > 0) {
-        const uint64_t seed = hash_bytes(HASH_START, pair->key.kernel, strlen(pair->key.kernel)) ^
-                              comparison->settings.seed;
-        const speed_sample *base = &samples[BASE], *new = &samples[NEW];
-        const grouped_values old = {base->values, base->start, base->groups},
-                             now = {new->values, new->start, new->groups};
-        double *medians[] = {speed_medians(base), speed_medians(new)};
-        const interval_estimate difference =
-            bootstrap_difference(&old, &now, RESAMPLE_BOTH, COMPARISON_CONFIDENCE, seed);
-        pair->p = mann_whitney(medians[BASE], base->groups, medians[NEW], new->groups);
-        pair->ratio =
-            (interval_estimate){exp(difference.middle), exp(difference.lo), exp(difference.hi)};
-        free(medians[BASE]);
-        free(medians[NEW]);
-    }
+    const uint64_t seed = hash_bytes(HASH_START, pair->key.kernel, strlen(pair->key.kernel)) ^
+                          comparison->settings.seed;
+    const speed_sample *base = &samples[BASE], *new = &samples[NEW];
+    const grouped_values old = {base->values, base->start, base->groups},
+                         now = {new->values, new->start, new->groups};
+    double *medians[] = {speed_medians(base), speed_medians(new)};
+    const interval_estimate change =
+        bootstrap_difference(&old, &now, RESAMPLE_BOTH, COMPARISON_CONFIDENCE, seed);
+    pair->p = mann_whitney(medians[BASE], base->groups, medians[NEW], new->groups);
+    pair->ratio = (interval_estimate){exp(change.middle), exp(change.lo), exp(change.hi)};
+    free(medians[BASE]);
+    free(medians[NEW]);
     decide_speed(comparison, pair, samples);
     speed_sample_free(&samples[BASE]);
     speed_sample_free(&samples[NEW]);

@@ -113,19 +113,22 @@ static relation_value as_error(const run_answer *answer, const error_sum *sum)
 static void add_row(relation *made, const short_table *table, const answer_row *row)
 {
     const error_sum *errors = row->standing->errors, *edge = &errors[SCOPE_EDGE_CASES];
-    char number[16];
+    const double gbps = row->at_key ? row->at_key->gbps : NAN;
+    char number[16], times[16];
     relation_row(made, as_text(answer_role_word(table->answer, row)), as_text(row->label));
     for (size_t i = 0; i < table->shape_count; i++) {
         const speed_figures *speed = &row->cells[table->shapes[i]];
+        const double share = 100 * speed->copy_ratio;
         const double half = 50 * (speed->copy_ratio_hi - speed->copy_ratio_lo);
-        relation_add(made,
-                     speed->repetitions && !isnan(speed->copy_ratio)
-                         ? as_format("%.0f ±%.*f%s", 100 * speed->copy_ratio, half < 1 ? 1 : 0,
-                                     half, answer_spread(speed) > SPEED_NOISY ? "!" : "")
-                         : as_text(NULL));
+        relation_add(made, speed->repetitions && !isnan(share)
+                               ? as_format("%.0f ±%.*f%s", share, half < 1 ? 1 : 0, half,
+                                           half > SPEED_NOISY * share ? "!" : "")
+                               : as_text(NULL));
     }
-    relation_row(made, as_figure(row->at_key ? row->at_key->gbps : NAN),
-                 as_text(answer_times(row->speedup, number)),
+    relation_row(made,
+                 as_figure_words(gbps, TONE_NONE, "%s%s", number_short(gbps, number),
+                                 answer_spread(row->ranked) > SPEED_NOISY ? "!" : ""),
+                 as_text(answer_times(row->speedup, times)),
                  as_error(table->answer, &errors[SCOPE_ORDINARY]),
                  as_error(table->answer, &errors[SCOPE_NO_EDGE_CASES]),
                  edge->wrong     ? as_format("%zu fail", edge->wrong)
@@ -265,7 +268,7 @@ static void add_legend(const short_table *table, const relation *shown, text_buf
     if (states)
         text_add(lines, "cold: data in no cache; in-place: y is written over x; 2t: 2 threads.\n");
     if (relation_shows(shown, place_of(table, GBPS)))
-        clean_format(lines, FORM_LINE, "GB/s: at %s.\n", name);
+        clean_format(lines, FORM_LINE, "GB/s: at %s (!: uncertain by over 5 %%).\n", name);
     if (relation_shows(shown, place_of(table, ORDINARY)))
         text_add(lines, "ordinary: largest error on N(0,1), in row ULP; ");
     if (relation_shows(shown, place_of(table, WORST)))
@@ -389,7 +392,8 @@ void result_noise(const run_answer *answer, text_buffer *out)
     stored_table found = store_ask(
         answer->view->store,
         "SELECT count(*) AS speeds, count(*) FILTER (WHERE half > ?4) AS wide, 100 * max(half) AS "
-        "widest FROM (SELECT (copy_ratio_hi - copy_ratio_lo) / 2 / copy_ratio AS half FROM timed "
+        "widest FROM (SELECT max(coalesce((copy_ratio_hi - copy_ratio_lo) / copy_ratio, 0), "
+        "(time_hi_ns - time_lo_ns) / time_ns) / 2 AS half FROM timed "
         "WHERE run = ?1 AND operation = ?2 AND types = ?3 AND NOT is_copy)",
         "issd", answer->view->run.id, operation_name(view_operation(answer->view)),
         dtype_name(answer->dtype), SPEED_NOISY);

@@ -75,41 +75,41 @@ double *speed_medians(const speed_sample *sample)
     return medians;
 }
 
-/* Returns the time of a case, or NaN if it was not timed. */
-static double time_of(const stored_case *stored)
+/* Returns the ratio of times other / own, or NaN if no round timed both. */
+static double ratio_of(const stored_case *own, const stored_case *other)
 {
-    speed_sample times = times_of(stored);
-    double *medians = speed_medians(&times), time = median(medians, times.groups);
+    speed_sample ratios = ratios_of(own, other);
+    double *medians = speed_medians(&ratios), ratio = median(medians, ratios.groups);
     free(medians);
-    speed_sample_free(&times);
-    return time;
+    speed_sample_free(&ratios);
+    return ratio;
 }
 
-/* Returns the copy of the case's group in run `which`: the routine whose times have the least product over all `count`
- * runs. If none was timed in each of them, returns a case without repetitions. */
+/* Returns the copy of this routine in the case's group, or a case without repetitions. */
+static const stored_case *copy_in(const stored_cases *cases, const case_key *key, int routine)
+{
+    static const stored_case none;
+    case_key wanted = *key;
+    snprintf(wanted.kernel, sizeof wanted.kernel, "%s", copy_names[routine]);
+    const size_t at = stored_cases_find(cases, &wanted);
+    return at < cases->count ? &cases->cases[at] : &none;
+}
+
+/* Returns the fastest copy of the case's group in run `which`. All `count` runs take the same routine, whose times,
+ * paired round by round, are smallest over all of them; if none was timed in each run, there are no repetitions. */
 static const stored_case *find_copy(const stored_cases *runs, size_t count, size_t which,
                                     const case_key *key)
 {
-    static const stored_case none;
-    const stored_case *copy = &none;
-    double best = INFINITY;
-    case_key wanted = *key;
+    int best = -1;
     for (int i = 0; i < COPY_KINDS; i++) {
-        const stored_case *own = &none;
-        double product = 1;
-        snprintf(wanted.kernel, sizeof wanted.kernel, "%s", copy_names[i]);
-        for (size_t run = 0; run < count; run++) {
-            size_t at = stored_cases_find(&runs[run], &wanted);
-            const stored_case *found = at < runs[run].count ? &runs[run].cases[at] : &none;
-            product *= time_of(found);
-            own = run == which ? found : own;
-        }
-        if (product < best) {
-            copy = own;
-            best = product;
-        }
+        double ratio = 1;
+        for (size_t run = 0; run < count; run++)
+            ratio *= ratio_of(copy_in(&runs[run], key, best < 0 ? i : best),
+                              copy_in(&runs[run], key, i));
+        if (best < 0 ? ratio == 1 : ratio < 1)
+            best = i;
     }
-    return copy;
+    return copy_in(&runs[which], key, best < 0 ? 0 : best);
 }
 
 speed_figures speed_of_case(const stored_cases *cases, size_t index)

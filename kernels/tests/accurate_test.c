@@ -3,7 +3,6 @@
  * sum, under all conventions. These include rows on which the class failed before it was proven. */
 #include "tests.h"
 #include "dispatch_table.h"
-#include <stdio.h>
 
 #ifdef LN_EMULATED /* quad arithmetic is slow there */
 enum { LARGEST = 500 };

@@ -6,7 +6,6 @@
 #include <dlfcn.h>
 #include <fenv.h>
 #include <stdio.h>
-#include <unistd.h>
 
 /* Rows so long that each may have a thread of its own. */
 enum { ROWS = 7, LONG = 16384, STRIDE = LONG + 3, SIZE = ROWS * STRIDE };

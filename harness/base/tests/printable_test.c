@@ -3,7 +3,6 @@
 #include "base/output.h"
 #include "test.h"
 #include <stdio.h>
-#include <stdlib.h>
 
 TEST(only_what_prints)
 {

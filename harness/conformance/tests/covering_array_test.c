@@ -1,7 +1,6 @@
 /* The covering array contains the combinations that it claims to contain; this test counts them itself. */
 #include "conformance/problems.h"
 #include "test.h"
-#include <stdlib.h>
 #include <string.h>
 
 static const ln_convention torch = {

@@ -3,7 +3,6 @@
 #include "layernorm_plugin.h"
 #include <fenv.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -6,7 +6,6 @@
 #include "metrics/storage.h"
 #include "test.h"
 #include <math.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 enum { MOST_HIDDEN = 4096 };

@@ -3,7 +3,6 @@
 #include "show/answer.h"
 #include "store/run_file.h"
 #include "fuzz.h"
-#include <math.h>
 #include <sqlite3.h>
 
 enum { MOST_BYTES = 1 << 16 };
