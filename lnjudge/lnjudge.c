@@ -433,7 +433,6 @@ typedef struct kernel_session {
     size_t count, done; /* steps: each family at each size, then each problem */
     size_t failing;     /* problems that fail; ENOUGH_FAILING of them end the judgement */
     judge_block block;  /* of the current step */
-    int distance;       /* of the problem that the last case holds (note_verdict()) */
     lnjudge_report report;
 } kernel_session;
 
@@ -572,10 +571,9 @@ static void reserve(kernel_runner *runner, size_t bytes)
 
 /* ---- the report ---- */
 
-/* Returns whether the case should hold this judgement in place of its own: one that fails, the simplest of those that
- * fail, and the one with the largest error of those that pass. */
-static bool replaces(const lnjudge_case *held, const case_verdict *verdict, double row_ulp,
-                     bool simpler)
+/* Returns whether the case should hold this judgement in place of its own: the first one that fails, else the one with
+ * the largest error. */
+static bool replaces(const lnjudge_case *held, const case_verdict *verdict, double row_ulp)
 {
     verdict_kind kind;
     bool passes = verdict_exit_code(verdict) == EXIT_CODE_FINE;
@@ -583,14 +581,12 @@ static bool replaces(const lnjudge_case *held, const case_verdict *verdict, doub
         return *held->verdict == '\0' || verdict_is_judged(verdict->kind);
     if (!verdict_is_judged(verdict->kind) || held->passed != passes)
         return !passes;
-    return passes ? row_ulp > lnjudge_metric(held, "row_ulp_max") : simpler;
+    return passes && row_ulp > lnjudge_metric(held, "row_ulp_max");
 }
 
-/* Adds a judgement to the report. words: the problem ("4x257, rows far from zero"), or "" if the shape is enough.
- * distance: number of settings that are not the default, plus COVERING_FACTORS if rows are not centred; INT_MAX: no
- * single problem. */
-static void note_verdict(kernel_session *session, const char *input, const char *words,
-                         int distance, const case_judgement *judgement)
+/* Adds a judgement to the report. */
+static void note_verdict(kernel_session *session, const char *input,
+                         const case_judgement *judgement)
 {
     const case_verdict *verdict = &judgement->verdict;
     const judge_block *block = &session->block;
@@ -606,14 +602,11 @@ static void note_verdict(kernel_session *session, const char *input, const char 
         snprintf(into->check, sizeof into->check, "%s", check);
         snprintf(into->input, sizeof into->input, "%s", input);
     }
-    if (!replaces(into, verdict, judgement->metrics.row_ulp_max, distance < session->distance))
+    if (!replaces(into, verdict, judgement->metrics.row_ulp_max))
         return;
-    session->distance = distance;
     fill_case(block, verdict, &judgement->metrics, into);
     into->step = session->done;
     free_row(&into->worst);
-    if (*words && !into->passed)
-        number_print(into->detail, sizeof into->detail, "%s: %s", words, verdict->detail);
     /* lnjudge_case.worst describes this choice. Only distinct rows of the first call can be kept. */
     const bool *wrong = session->judge->wrong_rows;
     const size_t rows = block->distinct ? block->distinct : block->rows;
@@ -674,43 +667,39 @@ static void run_family(kernel_session *session, const char *input, size_t hidden
     judge_family(session, input, hidden, &judgement);
     const bool wrong = judgement.verdict.kind == VERDICT_INACCURATE;
     apply_limit(session, &judgement);
-    note_verdict(session, input, "", 0, &judgement);
+    note_verdict(session, input, &judgement);
     if (wrong && !(session->question.traits & LNJUDGE_THESE_SIZES))
         judge_family(session, input, 2 * hidden, &judgement);
 }
 
-/* Runs a problem of the covering array. After the last one it adds the findings of all problems together. */
+/* Runs a problem of the covering array. The first one that fails is minimized. After the last one it adds the findings
+ * of all problems together. */
 static void run_problem(kernel_session *session, size_t index)
 {
     combination tested = combinations_at(session->combinations, index);
     case_judgement judgement, all = {.verdict.kind = VERDICT_PASS};
-    char words[256], factors[200];
     combination_without(&tested, session->kernel.facts.traits);
     combination_block(session->judge, &tested, session->question.storage, session->question.param,
                       &session->block);
     covering_run_problem(&session->covering, &tested, &session->block, &judgement);
-    /* The description omits the factors that this process does not vary. */
-    combination shown = tested;
-    for (size_t f = 0; f < shown.table->count; f++) {
-        factor_kind kind = shown.table->factors[f].kind;
-        if (kind == FACTOR_THREADS || (kind == FACTOR_CALLS && shown.levels[f] != CALLS_HALVES) ||
-            (kind == FACTOR_STRIDE && (session->question.traits & LNJUDGE_DENSE)))
-            shown.levels[f] = 0;
-    }
-    combination_describe(&shown, UINT64_MAX, factors, sizeof factors);
-    snprintf(words, sizeof words, "for example at %zux%zu%s%s", session->block.rows,
-             session->block.hidden, *factors ? ", " : "", factors);
+    const bool is_fault = verdict_is_fault(judgement.verdict.kind);
     apply_limit(session, &judgement);
-    /* A problem whose rows are all centred comes first: in others the cause may be hidden behind NaN or overflow. */
-    const bool centred = shown.levels[factor_find(shown.table, FACTOR_CONTENTS, 0)] == 0;
-    const int settings = __builtin_popcountll(combination_factors(&shown));
-    note_verdict(session, "", words, settings + (centred ? 0 : COVERING_FACTORS), &judgement);
+    note_verdict(session, "", &judgement);
     session->failing += verdict_exit_code(&judgement.verdict) != EXIT_CODE_FINE;
+    if (is_fault && session->failing == 1) {
+        const faults_seen seen = {.count = 1, .factors = combination_factors(&tested)};
+        lnjudge_case *into = &session->report.cases[session->report.count - 1];
+        covering_run apart = session->covering;
+        minimize_fault(&apart, &tested, &seen, &judgement.verdict);
+        snprintf(into->detail, sizeof into->detail, "%s", judgement.verdict.detail);
+    }
     if (session->done < session->count || session->question.step > 0)
         return;
     covering_run_conclude(&session->covering, &all.verdict);
-    if (verdict_is_fault(all.verdict.kind))
-        note_verdict(session, "", "all problems", INT_MAX, &all);
+    if (verdict_is_fault(all.verdict.kind)) {
+        verdict_say(&all.verdict, "all problems: %s", all.verdict.detail);
+        note_verdict(session, "", &all);
+    }
 }
 
 /* ---- the question ---- */

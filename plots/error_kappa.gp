@@ -15,6 +15,7 @@ lines = int(number('lines'))
 no_digit = number('no_digit')
 y_min = 0.1
 y_max = no_digit * 6
+within(error) = error > 4 * no_digit ? 4 * no_digit : error # the height of a point
 set lmargin at screen across(left)
 set rmargin at screen across(right)
 set tmargin at screen up(top)
@@ -46,7 +47,7 @@ do for [i = 1:lines] {
     stats table skip 1 using (int($1) == i ? $5 : NaN) nooutput
     at_x = STATS_max
     stats table skip 1 using (int($1) == i && $5 == at_x ? \
-        (NAME[i] = strcol(3), STYLE[i] = int($2), value = $6) : NaN) nooutput
+        (NAME[i] = strcol(3), STYLE[i] = int($2), value = within($6)) : NaN) nooutput
     WANTED[i] = bottom - (bottom - top) * (log10(value) - log10(y_min)) / (log10(y_max) - log10(y_min))
 }
 tall(i) = rise(NAME[i])
@@ -66,9 +67,9 @@ edge = x_max < 2 * no_digit ? x_max : 2 * no_digit
 set label 4 '~ kappa' at first edge / 4, first edge / 8 left offset 0.6, -1 font small tc rgb SOFT
 guide(x, power) = 0.5 * x ** power < no_digit ? 0.5 * x ** power : NaN
 plot guide(x, 1) with lines lw 1 dt 3 lc rgb SOFT, guide(x, 2) with lines lw 1 dt 3 lc rgb SOFT, \
-    for [i = 1:lines] table skip 1 using (int($1) == i ? $5 : NaN):6 with linespoints lw (strstrt(NAME[i], '≈') ? 5.5 : 2.4) \
+    for [i = 1:lines] table skip 1 using (int($1) == i ? $5 : NaN):(within($6)) with linespoints lw (strstrt(NAME[i], '≈') ? 5.5 : 2.4) \
         pt LOOK_MARK[STYLE[i]] ps 0.6 lc rgb LOOK[STYLE[i]], \
-    table skip 1 using (int($7) ? $5 : NaN):6 with points pt 2 ps 1.1 lw 2 lc rgb CLASS[6], \
-    for [n = 1:tips] table skip 1 using 5:6:(sprintf('%s, kappa %.0e: %s', strcol(4), $5, \
+    table skip 1 using (int($7) ? $5 : NaN):(within($6)) with points pt 2 ps 1.1 lw 2 lc rgb CLASS[6], \
+    for [n = 1:tips] table skip 1 using 5:(within($6)):(sprintf('%s, kappa %.0e: %s', strcol(4), $5, \
         int($7) ? 'NaN, infinite or fault' : sprintf('%.3g row ULP', $6))) with labels hypertext point pt 7 \
         ps 1 lc rgb 0xff000000

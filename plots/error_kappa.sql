@@ -41,7 +41,7 @@ CREATE TEMP TABLE lines AS
                FROM (SELECT name FROM wanted JOIN firsts AS other USING (line)
                      WHERE other.first = firsts.line ORDER BY line)), '-') AS label FROM firsts;
 CREATE TEMP TABLE chart AS
-    SELECT place AS line, style, lines.label, kernel, kappa, min(most, 4 * no_digit(types)) AS error, most = 9e999 AS failed
+    SELECT place AS line, style, lines.label, kernel, kappa, iif(most = 9e999, 4 * no_digit(types), most) AS error, most = 9e999 AS failed
     FROM lines JOIN wanted USING (line) JOIN bins USING (line), about ORDER BY place, bin;
 CREATE TEMP TABLE chart_settings AS
     SELECT 'subtitle' AS key, 0 AS number, types || ', ' || judged_convention

@@ -14,6 +14,8 @@ strip_bottom = 140
 top = 142
 bottom = height - 92
 
+no_digit = number('no_digit')
+within(error) = error > 2 * no_digit ? 2 * no_digit : error < 0.25 ? 0.25 : error # the height of a point
 stats table skip 1 using (0) nooutput
 count = int(STATS_records)
 array NAME[count]
@@ -22,7 +24,7 @@ array Y[count]
 array GROUP[count]
 array FRONT[count]
 stats table skip 1 using (n = int($0) + 1, NAME[n] = shown(strcol(2)), X[n] = $3, \
-    Y[n] = $6 > 0 ? $6 : 0.0, GROUP[n] = int($7), FRONT[n] = int($8), 0) nooutput
+    Y[n] = $6 >= 0 ? within($6) : 0.0, GROUP[n] = int($7), FRONT[n] = int($8), 0) nooutput
 x_max = 0
 y_max = 10.0
 do for [i = 1:count] {
@@ -32,7 +34,6 @@ do for [i = 1:count] {
 x_max = x_max * 1.05
 y_min = 0.2
 y_max = y_max * 8
-no_digit = number('no_digit')
 
 px(v) = left + (right - left) * v / x_max
 py(v) = bottom - (bottom - top) * (log10(v) - log10(y_min)) / (log10(y_max) - log10(y_min))
@@ -143,10 +144,10 @@ set label 3 sprintf('can be used: up to %g', number('rough')) at graph 0.01, fir
     font small tc rgb LOOK[1]
 plot table skip 1 using (int($7) == 5 ? $3 : NaN):(y_of((strip_top + strip_bottom) / 2.0)) \
         with points pt 2 ps 0.8 lw 1.6 lc rgb CLASS[6], \
-    table skip 1 using (int($7) < 5 ? $3 : NaN):6:4:5 with xerrorbars pt 0 lw 1 lc rgb GHOST, \
-    table skip 1 using (int($7) < 5 ? $3 : NaN):6:(class_colour($7)) with points pt 7 ps 1.0 \
+    table skip 1 using (int($7) < 5 ? $3 : NaN):(within($6)):4:5 with xerrorbars pt 0 lw 1 lc rgb GHOST, \
+    table skip 1 using (int($7) < 5 ? $3 : NaN):(within($6)):(class_colour($7)) with points pt 7 ps 1.0 \
         lc rgb variable, \
-    table skip 1 using (int($8) ? $3 : NaN):6:(class_colour($7)) with points pt 7 ps 1.7 lc rgb variable, \
-    for [n = 1:tips] table skip 1 using 3:($6 > 0 ? $6 : y_of((strip_top + strip_bottom) / 2.0)): \
-        (sprintf('%s: %.1f GB/s, worst error %s', strcol(1), $3, $6 > 0 ? sprintf('%.3g row ULP', $6) : \
+    table skip 1 using (int($8) ? $3 : NaN):(within($6)):(class_colour($7)) with points pt 7 ps 1.7 lc rgb variable, \
+    for [n = 1:tips] table skip 1 using 3:($6 >= 0 ? within($6) : y_of((strip_top + strip_bottom) / 2.0)): \
+        (sprintf('%s: %.1f GB/s, worst error %s', strcol(1), $3, $6 >= 0 ? sprintf('%.3g row ULP', $6) : \
         'NaN, infinite or fault')) with labels hypertext point pt 7 ps 1 lc rgb 0xff000000

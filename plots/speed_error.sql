@@ -13,7 +13,7 @@ CREATE TEMP TABLE chart AS
            coalesce((SELECT iif(kind = 8, best.name, label) FROM best
                      WHERE best.case_id = fronts.case_id AND kind >= 3 ORDER BY look LIMIT 1),
                     iif(front, label, '-')) AS label,
-           gbps, lo, hi, iif(class = 5, NULL, min(max(coalesce(error, 0), 0.25), 2 * no_digit(types))) AS error,
+           gbps, lo, hi, iif(class = 5, NULL, coalesce(error, 0)) AS error,
            class, front
     FROM fronts ORDER BY number;
 CREATE TEMP TABLE chart_settings AS

@@ -292,7 +292,6 @@ static void add_answer(const choice *own, text_buffer *out)
     char times[3][16], faster[SPEEDUP_WORDS], words[ERROR_WORDS], why[OBJECTION_WORDS];
     const ln_type type = own->wanted.at.dtype;
     const ranked_kernel *named = own->named;
-    const double spread = named ? answer_spread(named) : 0;
     for (size_t i = 0; i < ANSWERS; i++) {
         const ranked_kernel *kernel = own->answers[i];
         size_t others = 0;
@@ -332,9 +331,9 @@ static void add_answer(const choice *own, text_buffer *out)
         else if (others > 0)
             text_add(out, ": no significant difference in speed, and no smaller error.\n");
     }
-    if (spread > SPEED_NOISY)
+    if (named && answer_spread(named) > SPEED_NOISY)
         text_format(out, "! Noisy: the time of %s is uncertain by %.0f %% (see lnbench doctor).\n",
-                    named->kernel, 100 * spread);
+                    named->kernel, 100 * answer_spread(named));
 }
 
 /* Prints each answer under its shape. A line names the run once, after all answers that share it. */

@@ -5,24 +5,29 @@
 #include "base/program.h"
 #include "store/export.h"
 #include "store/run_file.h"
+#include <limits.h>
 #include <string.h>
 
-typedef struct export_options {
-    const char *database, *format, *out;
+typedef struct transfer_options {
+    const char *database, *format, *out; /* the last two of exports only */
     uint64_t run;
-} export_options;
+} transfer_options;
 
 /* Writes the run in one of the formats, or as a database of its own, compressed if the file's name ends in .xz. */
 static exit_code export_run(void *context, const cli_call *call)
 {
-    const export_options *options = context;
+    const transfer_options *options = context;
     const bool whole = strcmp(options->format, "db") == 0;
     const export_format *format = whole ? NULL : export_format_named(options->format);
     const char *end = options->out ? strrchr(options->out, '.') : NULL;
     const bool packed = end && strcmp(end, ".xz") == 0;
+    char own[PATH_MAX], to[PATH_MAX];
     text_buffer bytes = {0};
     (void)call;
     result_store *store = store_open(options->database, STORE_READ);
+    if (options->out && realpath(options->out, to) &&
+        strcmp(to, realpath(options->database, own)) == 0)
+        die(EXIT_CODE_USAGE, "--out %s is the store itself: name another file", options->out);
     int64_t run = options->run ? (int64_t)options->run : store_latest_run(store);
     store_run(store, run); /* ends the program if there is no such run */
     if (whole && !options->out)
@@ -42,12 +47,12 @@ static exit_code export_run(void *context, const cli_call *call)
 
 static const cli_option export_table[] = {
     {"format", "db" EXPORT_NAMES, "default: json; smaller: github-action-benchmark", OPTION_TEXT,
-     offsetof(export_options, format)},
+     offsetof(transfer_options, format)},
     {"run", "N", "the run (default: the latest own lnbench run; see list runs)", OPTION_COUNT,
-     offsetof(export_options, run)},
+     offsetof(transfer_options, run)},
     {"out", "FILE", "write to FILE, not to standard output", OPTION_TEXT,
-     offsetof(export_options, out)},
-    STORE_OPTION(export_options, database),
+     offsetof(transfer_options, out)},
+    STORE_OPTION(transfer_options, database),
 };
 
 const cli_command command_export = {
@@ -57,7 +62,7 @@ const cli_command command_export = {
     .example = "export --format tsv --out run.tsv",
     .summary = "Writes a stored run in a format that other programs read.",
     OPTIONS(export_table),
-    DEFAULTS(export_options, .format = "json"),
+    DEFAULTS(transfer_options, .format = "json"),
     .body = export_run,
 };
 
@@ -82,13 +87,9 @@ static void import_file(const char *path, const char *database, const output_fil
                     (long long)(first + count - 1));
 }
 
-typedef struct import_options {
-    const char *database;
-} import_options;
-
 static exit_code import(void *context, const cli_call *call)
 {
-    const import_options *options = context;
+    const transfer_options *options = context;
     const output_file out = output_standard();
     if (call->operands->count == 0)
         die(EXIT_CODE_USAGE, "FILE... is missing: name runs that lnbench export --format db wrote");
@@ -99,7 +100,7 @@ static exit_code import(void *context, const cli_call *call)
 }
 
 static const cli_option import_table[] = {
-    STORE_OPTION(import_options, database),
+    STORE_OPTION(transfer_options, database),
 };
 
 const cli_command command_import = {
@@ -115,6 +116,6 @@ const cli_command command_import = {
         "cannot be used. A bad file and those after it are not imported.",
     OPTIONS(import_table),
     .most_operands = 4096,
-    .size = sizeof(import_options),
+    .size = sizeof(transfer_options),
     .body = import,
 };

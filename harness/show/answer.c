@@ -611,12 +611,13 @@ static void add_accuracy(const run_answer *answer, const answer_row *row, text_b
         text_format(out, " (%s on adversarial rows, which a search for large errors found)",
                     hunted);
     if (row->ranked->proven)
-        text_format(out, "; outside edge cases, at most %g is proven", STANDING_ROW_ULP);
+        text_format(out, "; at most %g is proven for all but edge cases and conformance tests",
+                    STANDING_ROW_ULP);
     else
         text_add(out, "; this is measured, not proven");
     if (answer->proven) {
-        clean_format(out, FORM_LINE, "; outside edge cases, %s is proven to be within ",
-                     answer->proven->kernel);
+        text_add(out, "; for all but edge cases and conformance tests, ");
+        clean_format(out, FORM_LINE, "%s is proven to be within ", answer->proven->kernel);
         text_format(out, "%g row ULP and takes %s times as long", STANDING_ROW_ULP,
                     answer_times(answer_speedup(row->ranked, answer->proven->ranked), times));
     }

@@ -213,7 +213,7 @@ static void print_head(const run_view *view, const run_answer *answer, const out
                  states ? " and states" : "", answer->cases, plural(answer->cases),
                  machine_fact_value(&view->machine, "cpu_model"),
                  machine_fact_value(&view->machine, "cores"),
-                 strcmp(vm, "none") == 0 || strcmp(vm, "unknown") == 0 ? "" : " of a VM");
+                 strcmp(vm, "none") == 0 || strcmp(vm, "unknown") == 0 ? "" : " (VM)");
     output_wrapped(out, line.bytes);
     text_free(&line);
 }
@@ -398,12 +398,12 @@ void result_noise(const run_answer *answer, text_buffer *out)
         "issd", answer->view->run.id, operation_name(view_operation(answer->view)),
         dtype_name(answer->dtype), SPEED_NOISY);
     if (table_whole(&found, 0, "wide") > 0)
-        text_format(out,
-                    "! Noisy: %lld of %lld speeds vary by over %.0f %% (at most %.0f "
-                    "%%); try more --processes, or lnbench doctor.\n",
-                    (long long)table_whole(&found, 0, "wide"),
-                    (long long)table_whole(&found, 0, "speeds"), 100 * SPEED_NOISY,
-                    table_real(&found, 0, "widest"));
+        text_format(
+            out,
+            "! Noisy: %lld of %lld speeds vary by over %.0f %% (in GB/s or %% of copy, up to %.0f "
+            "%%); see lnbench doctor.\n",
+            (long long)table_whole(&found, 0, "wide"), (long long)table_whole(&found, 0, "speeds"),
+            100 * SPEED_NOISY, table_real(&found, 0, "widest"));
     stored_table_free(&found);
 }
 

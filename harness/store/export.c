@@ -6,7 +6,6 @@
 #include "domain/case.h"
 #include "domain/machine.h"
 #include "store/store.h"
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

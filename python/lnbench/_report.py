@@ -1,6 +1,7 @@
 """The results of a judgement as Python objects with readable texts."""
 import json
 import math
+import re
 from dataclasses import asdict, dataclass, field
 from typing import Any, Dict, List, Optional
 
@@ -127,7 +128,7 @@ class Report:
             own = any(one.convention == case.convention and ";" not in one.function for one in self.function.candidates)
             lines.append(f"function  {self.function.says()}"
                          + f" ({case.convention} only with another eps or poorer sums)" * own)
-        elif self.repeat and self.reason == "inaccurate" and "y is that of" not in self.says():
+        elif self.repeat and self.reason == "inaccurate" and not re.search("y is that of|; right at hidden|only with", self.says()):
             lines.append("function  unknown: lnbench.fingerprint(x, fn(x, gamma, beta), gamma, beta) may name it, if some rows of x have a small variance")
         if case and case.worst and case.worst.number == case.metrics["worst_row"]:
             figures = case.metrics
@@ -184,12 +185,11 @@ class FingerprintReport:
         """ "named: torch", "open: torch; or bert; or 7 more", "none of 681 candidates explains y (...)"."""
         if self.answer == "none":
             return f"none of {self.tried} candidates explains y (with these gamma and beta)"
+        named = [one.function + f" ({one.also})" * bool(one.also) for one in self.candidates]
         if self.function:
-            also = self.candidates[0].also
-            return (f"named: {self.function}" + f" ({also})" * bool(also)
-                    + " (it is unknown where values were rounded)" * (len(self.candidates) > 1))
+            return (f"named: {named[0]}" + " (it is unknown where values were rounded)" * (len(self.candidates) > 1))
         more = len(self.candidates) - 4
-        return (f"{self.answer}: {'; or '.join(one.function for one in self.candidates[:4])}"
+        return (f"{self.answer}: {'; or '.join(named[:4])}"
                 + f"; or {more} more" * (more > 0))
 
     def __str__(self) -> str:

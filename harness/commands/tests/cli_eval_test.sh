@@ -478,7 +478,7 @@ check "RMSNorm, eval: it is one" is "$(value function.candidates.0 out)" operati
 npy w.npy '<f4' '(768,)' 1:1
 accepted "ggml" 0 eval --x n.npy --gamma w.npy --reference --out w_y.npy --convention ggml
 accepted "ggml, which" 3 fingerprint --x n.npy --y w_y.npy --gamma w.npy
-check "ggml: all presets it may be" has out '^ggml .* = te; in f32 also llama, mlx, candle; with their eps .*gemma3n'
+check "ggml: all presets it may be" has out '^ggml .* = te; in f32 also llama, mlx, candle; with its own eps .*gemma3n'
 # The requested convention is among the candidates.
 accepted "eps on the std" 0 eval --x n.npy --reference --out s.npy --convention ddof=0,eps=1e-5@std,affine=none
 ends "eps on the std, eval" 5 eval --x n.npy --y s.npy --conventions ddof=0,eps=1e-5@var,affine=none

@@ -125,6 +125,7 @@ check "full disk: more than was kept" test "$(value 0.cases out)" -gt "$kept"
 
 # An import cannot be resumed: it is repeated.
 accepted "full disk: an export" 0 export --db full.db --format db --out all.run.db
+refused "an export over its own store" 2 'is the store itself' export --db full.db --out ./full.db
 (
     trap '' XFSZ
     ulimit -f 200

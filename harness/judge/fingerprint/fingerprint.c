@@ -927,7 +927,7 @@ static void add_also(const fingerprint_input *input, fingerprint_candidate *one)
     convention_label(&one->convention, label);
     snprintf(leads[SAME], sizeof *leads, "= ");
     snprintf(leads[AS_COMPUTED], sizeof *leads, "in %s also ", dtype_name(input->x_type));
-    snprintf(leads[OTHER_EPS], sizeof *leads, "with their eps ");
+    snprintf(leads[OTHER_EPS], sizeof *leads, "with its own eps ");
     for (int way = SAME; way < WAYS; way++)
         for (size_t i = 0, said = 0; i < count && length < sizeof one->also; i++) {
             const ln_convention *theirs = &presets[i].convention;

@@ -11,7 +11,6 @@
 #include "worker/child/buffers.h"
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
