@@ -36,7 +36,7 @@ set ylabel 'largest error, row ULP'
 set object 1 rectangle from graph 0, first no_digit to graph 1, graph 1 fc rgb 0xfbe9e7 fs solid \
     noborder behind
 set object 2 rectangle from graph 0, graph 0 to graph 1, first 4 fc rgb 0xeaf3fb fs solid noborder behind
-set label 1 'no correct digit' at graph 0.01, first no_digit left offset 0, 0.6 font small tc rgb CLASS[6]
+set label 1 'no correct digit, at any height' at graph 0.01, first no_digit left offset 0, 0.6 font small tc rgb CLASS[6]
 set label 2 'all digits' at graph 0.01, graph 0 left offset 0, 0.7 font small tc rgb LOOK[1]
 
 array WANTED[12]

@@ -124,7 +124,7 @@ y_of(pixel) = 10 ** (log10(y_min) + 1.0 * (bottom - pixel) / (bottom - top) * (l
 set yrange [y_min:y_of(strip_top)]
 set ytics ()
 do for [e = 0:20] {
-    if (10.0 ** e < y_max && (y_max < 1e6 || e % 2 == 0)) { set ytics add (tick_label(10.0 ** e) 10.0 ** e) }
+    if (10.0 ** e < (y_max < no_digit ? y_max : no_digit) && (y_max < 1e6 || e % 2 == 0)) { set ytics add (tick_label(10.0 ** e) 10.0 ** e) }
 }
 set xlabel 'GB/s'
 set ylabel 'worst error, row ULP'
@@ -135,7 +135,7 @@ set object 2 rectangle from graph 0, graph 0 to graph 1, first number('rough') f
 failed = int(number('failed'))
 if (y_max > no_digit) {
     set object 3 rectangle from graph 0, first no_digit to graph 1, first y_max fc rgb 0xfdf1e3 fs solid noborder behind
-    set label 2 'no correct digit' at graph 0.99, first no_digit right offset 0, 0.6 font small tc rgb 0x8a4b00
+    set label 2 'no correct digit, at any height' at graph 0.99, first no_digit right offset 0, 0.6 font small tc rgb 0x8a4b00
 }
 set label 1 failed == 0 ? 'no kernel gave NaN or infinity' : \
     sprintf('NaN, infinite or fault on some row: %d kernel%s', failed, failed == 1 ? '' : 's') \

@@ -686,16 +686,16 @@ static void add_faster(const run_answer *answer, text_buffer *out)
     text_add(out, ".\n");
 }
 
-/* Writes the gravest failure of a kernel in the short table and its rows, such as "no correct digit where |mean|
- * exceeds 1e4 std", or "". A row of kappa 1e4 has |mean| = 1e4 std. */
+/* Writes the gravest failure of a kernel in the short table and its rows, such as "no correct digit on some rows
+ * with |mean| above 1e4 std", or "". A row of kappa 1e4 has |mean| = 1e4 std. */
 static void describe_failing(const run_answer *answer, const answer_row *row, char words[128])
 {
     const error_sum *any = &row->standing->errors[SCOPE_NO_EDGE_CASES];
     char number[ERROR_WORDS];
     stored_case worst;
     if (row->shown && isfinite(row->standing->missing_from)) {
-        snprintf(words, 128, "no correct digit where |mean| exceeds 1e%.0f std",
-                 ceil(log10(row->standing->missing_from) - 0.05));
+        snprintf(words, 128, "no correct digit on some rows with |mean| above 1e%.0f std",
+                 floor(log10(row->standing->missing_from) + 0.3));
         return;
     }
     const char *largest = answer_error_words(answer, any, number);

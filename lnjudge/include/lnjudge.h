@@ -81,12 +81,12 @@ typedef struct lnjudge_case {
     char input[32]; /* an input family; "given"; "" for checks with rows of several families */
     char convention[LNJUDGE_LABEL];
     size_t step; /* the number of its worst step, to repeat it by lnjudge_question.step */
-    /* Of the worst block: the simplest of those that fail, or that with the largest row_ulp_max if all pass. */
+    /* Of the worst block: the first one that fails, or that with the largest row_ulp_max if all pass. */
     size_t rows, hidden;
     int passed;
     char verdict[16]; /* "pass", "type-limited", "fail", "unsupported", "missing"; "": not judged */
     char reason[24];  /* for type-limited and fail: "inaccurate", "wrong-class", ... */
-    char detail[512]; /* a description of the failure; may be "" */
+    char detail[512]; /* the failure, in a small problem that shows it; may be "" */
     double metrics[LNJUDGE_METRICS];      /* of the worst block */
     uint64_t ulp_histogram[LNJUDGE_BINS]; /* elements with errors below 2^-6 ULP, 2^-5, ... */
     /* The row with the largest error; if the case fails and that row is right, the first wrong row. x is NULL if there
@@ -127,9 +127,9 @@ enum lnjudge_trait {
     LNJUDGE_THESE_SIZES = 8, /* supports only the sizes of `hidden` */
 };
 
-/* A function that is called before each step. A step is one input family at one hidden size, or one problem of the
- * covering array, and takes some milliseconds besides the kernel's own time; `step` counts from 1 to `steps`, but
- * 32 problems that fail end the judgement. The function may change *max_row_ulp for the step. */
+/* A function that is called before each step: one input family at one hidden size, or one problem of the covering
+ * array, of which the first one that fails takes hundreds of calls. `step` counts from 1 to `steps`, but 32 problems
+ * that fail end the judgement. The function may change *max_row_ulp for the step. */
 typedef void (*lnjudge_before_step)(void *user, size_t step, size_t steps, double *max_row_ulp);
 
 /* Members that are 0 have the usual value (f32, seed 1, no limit, hidden 768). */

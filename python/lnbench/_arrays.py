@@ -61,7 +61,7 @@ def take(value, name="x", type_=None):
         array, own = array.view(np.uint16), "bf16"
     if own is None and array.dtype.name not in _ALIASES:
         raise ArgumentError(f"{name} has dtype {array.dtype}: use float32, float64, float16 or "
-                            "bfloat16")
+                            "bfloat16 (or uint16 where dtype=\"bf16\" is given)")
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     return array, own or _ALIASES[array.dtype.name]

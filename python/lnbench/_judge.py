@@ -275,8 +275,9 @@ class _Bound:
         own = [p for p in signature.parameters.values() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
 
         def refuse(why):
-            raise lib.ArgumentError(f"fn{lib.clean(signature, 200)}: {why}; wrap it, for example "
-                                    "lambda x, gamma, beta: fn(x, weight=gamma, bias=beta)")
+            wrapped = ("lambda x: fn(x)", "lambda x, gamma: fn(x, gamma, bias=None)",
+                       "lambda x, gamma, beta: fn(x, weight=gamma, bias=beta)")[len(lib.parameters_of(wanted))]
+            raise lib.ArgumentError(f"fn{lib.clean(signature, 200)}: {why}; wrap it, for example {wrapped}")
         if not kinds:
             raise lib.ArgumentError("fn takes no argument: it must be fn(x), fn(x, gamma) or fn(x, gamma, beta)")
         roles = {p.name: _ROLES.get(p.name.lower()) for p in own}

@@ -118,7 +118,7 @@ class Report:
         lines = [f"{self.subject}{wrong}: {self.says()}"]
         if case:
             if not self.passed:
-                lines.append(f"check     {case.name} at {case.rows} x {case.hidden}"
+                lines.append(f"check     {case.name}" + f" at {case.rows} x {case.hidden}" * (case.check != "combinations")
                              + f" ({sum(not one.passed for one in self.cases)} of {len(self.cases)} checks fail)" * bool(judged))
             else:
                 lines.append(f"checks    {len(self.cases)} pass" + bool(limited) *
@@ -188,9 +188,10 @@ class FingerprintReport:
         named = [one.function + f" ({one.also})" * bool(one.also) for one in self.candidates]
         if self.function:
             return (f"named: {named[0]}" + " (it is unknown where values were rounded)" * (len(self.candidates) > 1))
-        more = len(self.candidates) - 4
+        named = [text + (f" with any eps from {one.eps_low:.2g} to {one.eps_high:.2g}" if one.eps_low != one.eps_high else "")
+                 for text, one in zip(named, self.candidates)]
         return (f"{self.answer}: {'; or '.join(named[:4])}"
-                + f"; or {more} more" * (more > 0))
+                + f"; or {len(named) - 4} more" * (len(named) > 4))
 
     def __str__(self) -> str:
         if not self.row:
