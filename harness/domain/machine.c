@@ -446,7 +446,7 @@ static const fact_row fact_rows[] = {
     /* Other work that uses a third of one CPU disturbs a single-threaded run now and then. */
     {"load_1m", .file = "/proc/loadavg", .part = "%255s",
      WARN("<=0.3", "load over the last minute", "lnbench or another program used the CPU",
-          "wait a minute after a build or a run, or find the program with `top`")},
+          "wait two minutes after a build or a run, until it is 0.3; or find it with `top`")},
     {"ftz", .read = read_arithmetic, WARN("off", "flush to zero (FTZ)", FLUSHED)},
     {"daz", .read = read_arithmetic, .which = 1, WARN("off", "denormals are zero (DAZ)", FLUSHED)},
     {"rounding", .read = read_arithmetic, .which = 2,
