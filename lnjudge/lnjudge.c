@@ -687,19 +687,16 @@ static void run_problem(kernel_session *session, size_t index)
     note_verdict(session, "", &judgement);
     session->failing += verdict_exit_code(&judgement.verdict) != EXIT_CODE_FINE;
     if (is_fault && session->failing == 1) {
-        const faults_seen seen = {.count = 1, .factors = combination_factors(&tested)};
         lnjudge_case *into = &session->report.cases[session->report.count - 1];
-        covering_run apart = session->covering;
-        minimize_fault(&apart, &tested, &seen, &judgement.verdict);
+        covering_run apart = session->covering; /* further tries are not among the findings */
+        minimize_fault(&apart, &tested, &(faults_seen){.count = 1}, &judgement.verdict);
         snprintf(into->detail, sizeof into->detail, "%s", judgement.verdict.detail);
     }
     if (session->done < session->count || session->question.step > 0)
         return;
     covering_run_conclude(&session->covering, &all.verdict);
-    if (verdict_is_fault(all.verdict.kind)) {
-        verdict_say(&all.verdict, "all problems: %s", all.verdict.detail);
+    if (verdict_is_fault(all.verdict.kind))
         note_verdict(session, "", &all);
-    }
 }
 
 /* ---- the question ---- */

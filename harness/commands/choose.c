@@ -310,7 +310,8 @@ static void add_answer(const choice *own, text_buffer *out)
                         error_in_words(kernel->error, type, NULL, words), kernel->judged,
                         plural(kernel->judged));
         if (i != FASTEST && kernel->proven)
-            text_format(out, ", proven to be within %g outside edge cases%s", own->wanted.budget,
+            text_format(out, ", proven to be within %g but for edge cases and conformance tests%s",
+                        PROVEN(own->wanted.budget),
                         isnan(own->wanted.kappa) ? "" : " on rows of this kappa");
         else if (i != FASTEST)
             text_add(out, ", measured, not proven");

@@ -285,7 +285,7 @@ void minimize_fault(covering_run *of, const combination *failing, const faults_s
     if (!same) { /* the verdict names the settings that all failing problems share */
         const char *detail = strstr(verdict->detail, ": ");
         combination_describe(&in.least, seen->factors, words, sizeof words);
-        verdict_say(verdict, "%s, %s%s: %s%s", where, words,
+        verdict_say(verdict, "%s%s%s%s: %s%s", where, *words ? ", " : "", words,
                     seen->count > 1 ? " in every problem that fails" : "",
                     detail ? detail + 2 : verdict->detail,
                     verdict->kind == VERDICT_TIMEOUT ? "" : "; run alone, it passes");

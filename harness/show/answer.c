@@ -612,13 +612,13 @@ static void add_accuracy(const run_answer *answer, const answer_row *row, text_b
                     hunted);
     if (row->ranked->proven)
         text_format(out, "; at most %g is proven for all but edge cases and conformance tests",
-                    STANDING_ROW_ULP);
+                    PROVEN(STANDING_ROW_ULP));
     else
         text_add(out, "; this is measured, not proven");
     if (answer->proven) {
         text_add(out, "; for all but edge cases and conformance tests, ");
         clean_format(out, FORM_LINE, "%s is proven to be within ", answer->proven->kernel);
-        text_format(out, "%g row ULP and takes %s times as long", STANDING_ROW_ULP,
+        text_format(out, "%g row ULP and takes %s times as long", PROVEN(STANDING_ROW_ULP),
                     answer_times(answer_speedup(row->ranked, answer->proven->ranked), times));
     }
     text_add(out, ".\n");

@@ -369,14 +369,11 @@ static void compare_contexts(run_comparison *comparison, result_store *store,
 
 /* ---- two runs: their speeds ---- */
 
-/* Decides the speed. A change below the threshold does not matter, and one below the known noise cannot be detected. A
- * change is reported only if a rank test confirms the interval, and only with enough processes. */
-static void decide_speed(run_comparison *comparison, comparison_pair *pair,
-                         const speed_sample samples[SIDES])
+/* Decides the speed. A change below the threshold does not matter, and one below the known noise cannot be detected. It
+ * is reported only if a rank test confirms the interval, and with enough processes. least: the smaller number of them. */
+static void decide_speed(run_comparison *comparison, comparison_pair *pair, size_t least)
 {
     const comparison_settings *settings = &comparison->settings;
-    const size_t base = samples[BASE].groups, new = samples[NEW].groups;
-    const size_t least = base < new ? base : new;
     const char *regime = comparison_regime(comparison, &pair->key);
     for (int i = 0; i < REGIMES; i++)
         if (strcmp(regime, regime_names[i]) == 0)
@@ -488,7 +485,6 @@ static void compare_times(run_comparison *comparison, const compared_case *both,
     for (int side = 0; side < SIDES; side++) {
         samples[side] = speed_sample_of(both->timed, SIDES, (size_t)side, both->timed_at[side]);
         pair->sides[side].speed = both->stored[side].speed;
-        pair->sides[side].speed.processes = (unsigned)samples[side].groups;
     }
     const uint64_t seed = hash_bytes(HASH_START, pair->key.kernel, strlen(pair->key.kernel)) ^
                           comparison->settings.seed;
@@ -502,7 +498,7 @@ static void compare_times(run_comparison *comparison, const compared_case *both,
     pair->ratio = (interval_estimate){exp(change.middle), exp(change.lo), exp(change.hi)};
     free(medians[BASE]);
     free(medians[NEW]);
-    decide_speed(comparison, pair, samples);
+    decide_speed(comparison, pair, base->groups < new->groups ? base->groups : new->groups);
     speed_sample_free(&samples[BASE]);
     speed_sample_free(&samples[NEW]);
 }

@@ -650,7 +650,7 @@ static void add_repeat(const report_data *data, document *page)
         "Seed %llu, plan %s, commit %.12s%s%s. With this seed the inputs and the order of the "
         "measurements are the same: errors agree to the bit, times as far as the machine "
         "does. The page holds the run: `lnbench report --verify index.html` derives the errors "
-        "again, wherever it is.",
+        "again, on any machine (with --plugin for plugins).",
         (unsigned long long)run->seed, run->plan, fact_of(data, "git_commit"),
         cases.length ? "; cases: " : "", cases.length ? cases.bytes : "");
     text_free(&cases);

@@ -96,7 +96,7 @@ static const stored_case *copy_in(const stored_cases *cases, const case_key *key
 }
 
 /* Returns the fastest copy of the case's group in run `which`. All `count` runs take the same routine, whose times,
- * paired round by round, are smallest over all of them; if none was timed in each run, there are no repetitions. */
+ * paired round by round, no later one falls below; if none was timed in each run, there are no repetitions. */
 static const stored_case *find_copy(const stored_cases *runs, size_t count, size_t which,
                                     const case_key *key)
 {
@@ -106,7 +106,7 @@ static const stored_case *find_copy(const stored_cases *runs, size_t count, size
         for (size_t run = 0; run < count; run++)
             ratio *= ratio_of(copy_in(&runs[run], key, best < 0 ? i : best),
                               copy_in(&runs[run], key, i));
-        if (best < 0 ? ratio == 1 : ratio < 1)
+        if (best < 0 ? ratio == 1 : ratio < 1) /* NaN: not timed in each run */
             best = i;
     }
     return copy_in(&runs[which], key, best < 0 ? 0 : best);

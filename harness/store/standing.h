@@ -18,6 +18,7 @@
 
 /* The default budget: the promise of the library's class `accurate`. */
 #define STANDING_ROW_ULP 2.0
+#define PROVEN(budget) (1.005 * (budget)) /* the largest bound that proves it (recommended.sql) */
 
 /* Sets of judged cases: all but adversarial rows; subsets of these: no edge cases (stored_is_edge_case()),
  * those of the family `normal`, and edge cases; and the adversarial rows. */

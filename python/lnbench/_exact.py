@@ -115,10 +115,7 @@ def reference(x, gamma=None, beta=None, *, convention="torch", residual=None, dt
 # ---- Python objects for the library's reports ----
 
 def _vector(address, count, dtype):
-    if not address:
-        return None
-    size = count * dtype.itemsize
-    return np.frombuffer(c.string_at(address, size), dtype).copy()
+    return np.frombuffer(c.string_at(address, count * dtype.itemsize), dtype).copy() if address else None
 
 
 def _row(row, case, type_, param, framework):

@@ -14,7 +14,7 @@ import numpy as np
 from . import _arrays as arrays
 from . import _layouts as layouts
 from . import _library as lib
-from ._exact import report_of
+from ._exact import fingerprint, report_of
 from ._report import Report
 
 _FAULTS = 1000  # a status code of _FAULTS + i stands for `Callable.faults[i]`
@@ -275,9 +275,8 @@ class _Bound:
         own = [p for p in signature.parameters.values() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
 
         def refuse(why):
-            wrapped = ("lambda x: fn(x)", "lambda x, gamma: fn(x, gamma, bias=None)",
-                       "lambda x, gamma, beta: fn(x, weight=gamma, bias=beta)")[len(lib.parameters_of(wanted))]
-            raise lib.ArgumentError(f"fn{lib.clean(signature, 200)}: {why}; wrap it, for example {wrapped}")
+            raise lib.ArgumentError(f"fn{lib.clean(signature, 200)}: {why}; wrap it, for example "
+                                    f"lambda {', '.join(('x', *lib.parameters_of(wanted)))}: fn(...)")
         if not kinds:
             raise lib.ArgumentError("fn takes no argument: it must be fn(x), fn(x, gamma) or fn(x, gamma, beta)")
         roles = {p.name: _ROLES.get(p.name.lower()) for p in own}
@@ -362,7 +361,7 @@ def judge(fn, *, convention=None, operation=None, hidden=None, dtype="f32", para
     (fn(x, weight), fn(x), or an object whose class has RMSNorm in its name).
 
     convention: torch by default, with a module's own eps. operation: "layernorm" or "rmsnorm"; by
-    default that of the convention. The default convention of RMSNorm is "torch-rms"; for a module called
+    default that of the convention. The default convention of RMSNorm is "torch-rms"; for a torch module called
     LlamaRMSNorm or similar it is "llama", for GemmaRMSNorm "gemma".
     fn gets x of rows x hidden elements of `dtype`, and gamma and beta of `param_dtype` (default: dtype); it
     returns an array like x. hidden: the sizes at which fn is judged on every input family (default: 768, or
@@ -442,6 +441,15 @@ def _interrupts_of(called):
             os.close(writing)
 
 
+def _made_by(fn, wanted, sizes, type_, param, framework, **_options):
+    """Returns the fingerprint of fn on rows of falling variance; None if fn does not run on them."""
+    random, count = np.random.default_rng(1), 1 if lib.form_of(wanted) == "scalar" else sizes[0]
+    x = (random.standard_normal((64, sizes[0])) * np.logspace(0, -5, 64)[:, None]).astype(arrays.STORED[type_])
+    given = [random.standard_normal(count).astype(arrays.STORED[param]) for _ in lib.parameters_of(wanted)]
+    with contextlib.suppress(Exception, Wrong):
+        return fingerprint(x, Callable(fn, framework, type_, param)._once(layouts.PLAIN, x, len(x), given), *given)
+
+
 def _judge(fn, *, step=0, **options):
     """Returns the report. If an array layout may cause a failure, runs the step again with contiguous arrays."""
     report = _report(fn, step=step, **options)
@@ -454,6 +462,8 @@ def _judge(fn, *, step=0, **options):
         plain = _report(fn, step=case.step, layout=layouts.PLAIN, **options)
         case.detail = f"x is {layout} (it passes if x is contiguous), " * plain.passed \
             + re.sub(r", x(?:'s)? [^,:]*", "", case.detail)  # without the layout of the plan
+    if report.reason == "inaccurate" and not re.search("y is that of|; right at hidden|only with|max_row_ulp", case.detail):
+        report.function = _made_by(fn, **options)
     return report
 
 

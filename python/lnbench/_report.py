@@ -1,7 +1,6 @@
 """The results of a judgement as Python objects with readable texts."""
 import json
 import math
-import re
 from dataclasses import asdict, dataclass, field
 from typing import Any, Dict, List, Optional
 
@@ -70,7 +69,7 @@ class Report:
     repeat: str = ""
     worst_case: Optional[Case] = None
     facts: List[str] = field(default_factory=list)  # facts that are no failures, such as unsupported layouts
-    function: Optional["FingerprintReport"] = None  # the function that made a wrong output (judge_output)
+    function: Optional["FingerprintReport"] = None  # the function that made a wrong output, if it was searched
     untested: str = ""  # tests that need other processes; `lnbench run` makes them
 
     @property
@@ -118,7 +117,7 @@ class Report:
         lines = [f"{self.subject}{wrong}: {self.says()}"]
         if case:
             if not self.passed:
-                lines.append(f"check     {case.name}" + f" at {case.rows} x {case.hidden}" * (case.check != "combinations")
+                lines.append(f"check     {case.name}" + f" at {case.rows} x {case.hidden}" * (f"x{case.hidden}" not in case.detail)
                              + f" ({sum(not one.passed for one in self.cases)} of {len(self.cases)} checks fail)" * bool(judged))
             else:
                 lines.append(f"checks    {len(self.cases)} pass" + bool(limited) *
@@ -128,8 +127,6 @@ class Report:
             own = any(one.convention == case.convention and ";" not in one.function for one in self.function.candidates)
             lines.append(f"function  {self.function.says()}"
                          + f" ({case.convention} only with another eps or poorer sums)" * own)
-        elif self.repeat and self.reason == "inaccurate" and not re.search("y is that of|; right at hidden|only with", self.says()):
-            lines.append("function  unknown: lnbench.fingerprint(x, fn(x, gamma, beta), gamma, beta) may name it, if some rows of x have a small variance")
         if case and case.worst and case.worst.number == case.metrics["worst_row"]:
             figures = case.metrics
             lines.append(f"worst     {'of those that are not type-limited: ' * bool(limited)}{case.name}, row {case.worst.number} of {case.rows} x {case.hidden}, "
