@@ -29,7 +29,7 @@ set yrange [strips + 0.5:0.5]
 set xrange [0.9:1.2]
 set xtics 0.05
 within(v) = v < 0.9 ? 0.9 : v > 1.2 ? 1.2 : v
-set xlabel 'time of a repetition over the median (beyond 0.9 or 1.2: at the edge)'
+set xlabel 'time of a repetition over the kernel time (beyond 0.9 or 1.2: at the edge)'
 do for [i = 1:strips] {
     set label 200 + i sprintf('%+.1f to %+.1f %%, %d', 100 * LOWER[i] - 100, 100 * UPPER[i] - 100, COUNT[i]) \
         at screen across(right + 10), up(top + tall * (i - 0.5)) left font small tc rgb INK

@@ -13,7 +13,7 @@ CREATE TEMP TABLE chart AS
 CREATE TEMP TABLE chart_settings AS
     SELECT 'subtitle' AS key, 0 AS number,
            about.words || ', ' || shape.words
-               || '; a ring a repetition, its time over the median; bars: from the first to the third quartile' AS text
+               || '; a ring a repetition, its time over the kernel time; bars: from the first to the third quartile' AS text
     FROM about, shape
     UNION ALL SELECT 'strips', (SELECT max(strip) FROM chart), '-'
     UNION ALL SELECT 'again', 0, command FROM again WHERE what = 'speed';

@@ -780,7 +780,7 @@ static exit_code find_and_print(void *context, const cli_call *call)
     /* No file is written if no row can decide; that is a valid answer too. */
     if (options->probe && found.probe == 0) {
         output_line(out, "%s was not written: %s", options->probe,
-                    found.answer == ANSWER_OPEN ? "no row decides (try variances near eps)"
+                    found.answer == ANSWER_OPEN ? "no probe is known: try variances near eps"
                                                 : "nothing is left to tell apart");
     } else if (options->probe) {
         float *row = arena_new(&memory, float, hidden);
