@@ -207,7 +207,7 @@ def _operation(made):
 
 
 class _Module:
-    """A torch module as a function of x, gamma and beta. restore() puts the module's own parameters back."""
+    """A torch module as a function of x, gamma and beta. Each call puts the module's own parameters back."""
 
     def __init__(self, module):
         self.module = module
@@ -249,15 +249,15 @@ class _Module:
 
     def __call__(self, x, gamma=None, beta=None):
         import torch
-        for parameter, value in ((self.weight, gamma), (self.bias, beta)):
-            if parameter is not None:
-                parameter.data = value.reshape(parameter.shape)
-        with torch.no_grad():
-            return self.module(x)
-
-    def restore(self):
-        for parameter, data in self.kept:
-            parameter.data = data
+        try:
+            for parameter, value in ((self.weight, gamma), (self.bias, beta)):
+                if parameter is not None:
+                    parameter.data = value.reshape(parameter.shape)
+            with torch.no_grad():
+                return self.module(x)
+        finally:
+            for parameter, data in self.kept:
+                parameter.data = data
 
 
 class _Bound:
@@ -446,7 +446,7 @@ def _made_by(fn, wanted, sizes, type_, param, framework, **_options):
     random, count = np.random.default_rng(1), 1 if lib.form_of(wanted) == "scalar" else sizes[0]
     x = (random.standard_normal((64, sizes[0])) * np.logspace(0, -5, 64)[:, None]).astype(arrays.STORED[type_])
     given = [random.standard_normal(count).astype(arrays.STORED[param]) for _ in lib.parameters_of(wanted)]
-    with contextlib.suppress(Exception, Wrong):
+    with contextlib.suppress(Exception, Wrong), np.errstate(all="ignore"):
         return fingerprint(x, Callable(fn, framework, type_, param)._once(layouts.PLAIN, x, len(x), given), *given)
 
 
@@ -481,16 +481,12 @@ def _report(fn, *, wanted, sizes, type_, param, traits, seed, max_row_ulp, frame
         storage=index(type_), param=index(param), accumulator=index("f64" if type_ == "f64" else "f32"),
         traits=traits, hidden=(c.c_size_t * len(sizes))(*sizes), hidden_count=len(sizes), seed=seed,
         max_row_ulp=max_row_ulp, stop=c.pointer(called.stop), step=step, before_step=lib.BEFORE_STEP(before_step))
-    try:
-        with _interrupts_of(called), warnings.catch_warnings():  # rows overflow on purpose
-            warnings.simplefilter("ignore", RuntimeWarning)
-            status = lib.call("lnjudge_kernel_judge", c.byref(question), c.byref(report))
-        if status == lib.STOPPED or called.stop.value:
-            lib.library.lnjudge_report_free(c.byref(report))
-            raise called.raised or KeyboardInterrupt
-    finally:
-        if type(fn) is _Module:
-            fn.restore()
+    with _interrupts_of(called), warnings.catch_warnings():  # rows overflow on purpose
+        warnings.simplefilter("ignore", RuntimeWarning)
+        status = lib.call("lnjudge_kernel_judge", c.byref(question), c.byref(report))
+    if status == lib.STOPPED or called.stop.value:
+        lib.library.lnjudge_report_free(c.byref(report))
+        raise called.raised or KeyboardInterrupt
     made = report_of(report, subject, repeat, type_, param, framework, called.put_right)
     made.facts = called.facts()
     return made

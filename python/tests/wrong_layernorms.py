@@ -86,7 +86,7 @@ WRONG = {
     "x changed and restored": (_restores, "during the call"),
     "rows beyond 2100": (_rows(lambda y: y[2100:].fill(0)), "2100"),
     "hidden 4097 to 8191, even": (_where(
-        lambda x: 4097 <= x.shape[-1] <= 8191 and x.shape[-1] % 2 == 0, _off), ""),
+        lambda x: 4097 <= x.shape[-1] <= 8191 and x.shape[-1] % 2 == 0, _off), "right at hidden .*; wrong at"),
     "the last axis as dense": (_where(lambda x: abs(x.strides[-1]) > x.itemsize, _dense),
                                r"x is (transposed|a slice \[..., ::2\]) \(it passes if x is contiguous\)"),
     "negative strides as dense": (_where(lambda x: min(x.strides) < 0, _dense),
@@ -111,6 +111,7 @@ WRONG = {
     "beta first": (lambda x, g, b: (layernorm(x) + b) * g, "beta before it multiplies"),
     "no tail": (_rows(lambda y: y[:, y.shape[1] // 8 * 8:].fill(0)), r"the last \d of \d+ columns: 0 where -?\d"),
     "RMSNorm": (_rms, r"subtracts no mean \(RMSNorm\)"),
+    "output rounded to f16": (lambda x, g, b: layernorm(x, g, b).astype("f2").astype(x.dtype), "named: torch; output rounded to f16"),
     "seldom": (_seldom, ""),
     "NaN as 0": (lambda x, g, b: np.nan_to_num(layernorm(x, g, b)), "wrong-class"),
 }
@@ -135,8 +136,7 @@ def _out(x, g, b):
 RIGHT = {
     "f64 returned": (lambda x, g, b: layernorm(x.astype("f8"), g, b, float(EPS)),
                      "returns f64 where f32 is given"),
-    "C-contiguous alone": (_needs_contiguous, r"does not support arrays that are .*transposed.* \(ValueError: "
-                                              r"x: C-contiguous rows were expected\)"),
+    "C-contiguous alone": (_needs_contiguous, r"does not support arrays that are .*transposed.* \(ValueError: x: C-contiguous rows were expected\)"),
     "out=": (_out, ""),
     "Fortran's order": (lambda x, g, b: np.asfortranarray(layernorm(x, g, b)), ""),
 }
