@@ -209,7 +209,7 @@ static bool is_trusted(const timing_scatter *scatter)
     return scatter->apart <= most_apart && scatter->cpu_share >= least_cpu_share;
 }
 
-/* Prints the report as text. Its first line is such as "timings here can be trusted (the same work varies by 2 %): 1 warning". */
+/* Prints the report as text. It begins with "timings here can be trusted (the same work varies by 2 %): 1 warning". */
 static void print_text(const output_file *out, const machine_facts *machine,
                        const timing_scatter *scatter, const finding *findings, size_t count,
                        bool facts)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 typedef struct transfer_options {
-    const char *database, *format, *out; /* the last two of exports only */
+    const char *database, *format, *out; /* import has the database alone */
     uint64_t run;
 } transfer_options;
 

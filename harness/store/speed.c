@@ -95,8 +95,8 @@ static const stored_case *copy_in(const stored_cases *cases, const case_key *key
     return at < cases->count ? &cases->cases[at] : &none;
 }
 
-/* Returns the fastest copy of the case's group in run `which`. All `count` runs take the same routine, whose times,
- * paired round by round, no later one falls below; if none was timed in each run, there are no repetitions. */
+/* Returns the fastest copy of the case's group in run `which`. All `count` runs take the same routine: each is compared
+ * with the best one so far, round by round. If none was timed in each run, there are no repetitions. */
 static const stored_case *find_copy(const stored_cases *runs, size_t count, size_t which,
                                     const case_key *key)
 {
