@@ -332,9 +332,11 @@ static void add_answer(const choice *own, text_buffer *out)
         else if (others > 0)
             text_add(out, ": no significant difference in speed, and no smaller error.\n");
     }
-    if (named && answer_spread(named) > SPEED_NOISY)
-        text_format(out, "! Noisy: the time of %s is uncertain by %.0f %% (see lnbench doctor).\n",
-                    named->kernel, 100 * answer_spread(named));
+    const double of_ratio =
+        named ? (named->copy_ratio_hi - named->copy_ratio_lo) / 2 / named->copy_ratio : 0;
+    if (named && fmax(answer_spread(named), of_ratio) > SPEED_NOISY)
+        text_format(out, "! Noisy: the speed of %s is uncertain by %.0f %% (see lnbench doctor).\n",
+                    named->kernel, 100 * fmax(answer_spread(named), of_ratio));
 }
 
 /* Prints each answer under its shape. A line names the run once, after all answers that share it. */
@@ -494,9 +496,9 @@ const cli_command command_choose = {
         "not recommended. --stored answers from the latest run that timed the shape, and says\n"
         "when and on which machine that was.\n"
         "Exit code 0: fine; 2: usage; 3: noise: time and speed relative to the copy disagree\n"
-        "(the most accurate candidate is recommended); 5: no kernel is within the budget (the\n"
-        "most accurate is named); 6: a kernel hung too often; 7: a file or the environment\n"
-        "failed, or a case has no result; 130: interrupted.",
+        "beyond their intervals (the most accurate candidate is recommended); 5: no kernel is\n"
+        "within the budget (the most accurate is named); 6: a kernel hung too often; 7: a file or\n"
+        "the environment failed, or a case has no result; 130: interrupted.",
     OPTIONS(options),
     DEFAULTS(choose_options,
              .run = {.request = {.name = "quick",

@@ -156,7 +156,7 @@ const cli_command command_compare = {
         "one before it on the same machine, with the same options but for --processes), the\n"
         "first digits of a commit, an exported file (run.db, run.db.xz) or a page. Speeds need at\n"
         "least 5 processes in each run (lnbench run --processes 5). A change below the machine's\n"
-        "noise does not count (lnbench doctor --noise).\n"
+        "noise is inconclusive (lnbench doctor --noise).\n"
         "Exit code 0: fine; 1: a kernel is slower; 2: usage; 3: inconclusive; 4: NEW lacks a case\n"
         "that BASE has, or the runs are not comparable (another CPU, compiler, flags or plan); 5:\n"
         "an accuracy violation (--accuracy); 6: a kernel of NEW failed; 7: a file cannot be read.",

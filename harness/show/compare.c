@@ -369,8 +369,8 @@ static void compare_contexts(run_comparison *comparison, result_store *store,
 
 /* ---- two runs: their speeds ---- */
 
-/* Decides the speed. A change below the threshold does not matter, and one below the known noise cannot be detected. It
- * is reported only if a rank test confirms the interval, and with enough processes. least: the smaller number of them. */
+/* Decides the speed. A change below the threshold does not matter, and one below the known noise proves nothing. It is
+ * reported only if a rank test confirms the interval, and with enough processes. least: the smaller number of them. */
 static void decide_speed(run_comparison *comparison, comparison_pair *pair, size_t least)
 {
     const comparison_settings *settings = &comparison->settings;
@@ -378,7 +378,7 @@ static void decide_speed(run_comparison *comparison, comparison_pair *pair, size
     for (int i = 0; i < REGIMES; i++)
         if (strcmp(regime, regime_names[i]) == 0)
             pair->noise = comparison->noise.smallest[i];
-    const speed_verdict lean = speed_lean(&pair->ratio, fmax(settings->threshold, pair->noise));
+    const speed_verdict lean = speed_lean(&pair->ratio, settings->threshold);
     const bool moved = lean == SPEED_SLOWER || lean == SPEED_FASTER;
     pair->speed = SPEED_INCONCLUSIVE;
     if (least == 0)
@@ -388,7 +388,7 @@ static void decide_speed(run_comparison *comparison, comparison_pair *pair, size
                                     least, least == 1 ? "" : "es", LEAST_PROCESSES);
     else if (moved && !(pair->p < 1 - COMPARISON_CONFIDENCE))
         pair->detail = "the rank test does not confirm it";
-    else
+    else if (!moved || speed_lean(&pair->ratio, fmax(settings->threshold, pair->noise)) == lean)
         pair->speed = lean;
 }
 

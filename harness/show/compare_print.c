@@ -115,7 +115,7 @@ static const char *note_of(arena *memory, const run_comparison *comparison,
     if (isfinite(instructions) && isfinite(cycles))
         ADD("instructions %+.1f %%, cycles %+.1f %%", 100 * instructions, 100 * cycles);
     if (pair->noise > comparison->settings.threshold && pair->speed != SPEED_NOT_MEASURED)
-        ADD("the noise here (%.2g %%) exceeds the threshold", 100 * pair->noise);
+        ADD("the noise here (%.3g %%) exceeds the threshold", 100 * pair->noise);
     if (pair->missing && !failed) /* a failure of base stands above */
         ADD("missing: %s", pair->missing);
     if (pair->detail)
@@ -205,11 +205,8 @@ static void add_conclusion(text_buffer *out, arena *memory, const run_comparison
                 COMPARISON_CONFIDENCE * 100,
                 settings->accuracy ? accuracy_gate_names[settings->gate] : "not judged");
     text_free(&covered);
-    if (is_of_runs(comparison) && comparison->speed != SPEED_NOT_MEASURED)
-        text_format(out, "; %s%s",
-                    comparison->noise.made[0] ? "noise measured "
-                                              : "decided by the interval and a rank test",
-                    printable(memory, "%s", comparison->noise.made));
+    if (comparison->noise.made[0] && comparison->speed != SPEED_NOT_MEASURED)
+        text_format(out, "; noise measured %s", printable(memory, "%s", comparison->noise.made));
 }
 
 /* ---- the table of pairs ---- */
@@ -368,7 +365,7 @@ static relation *pairs_relation(const run_comparison *comparison, stored_table p
         {.heading = "new/base", .priority = speeds},
         {.heading = "base", .priority = 5},
         {.heading = "new", .priority = 6},
-        {.heading = "noise", .format = "%.2g", .unit = "%", .priority = 4},
+        {.heading = "noise", .format = "%.3g", .unit = "%", .priority = 4},
         {.heading = "speed", .priority = speeds},
         FOR_PEOPLE("accuracy"),
         {.heading = "worst error", .priority = 3},
@@ -459,8 +456,8 @@ static void add_remarks(text_buffer *out, arena *memory, const run_comparison *c
     list_lone(memory, comparison, true, false, &missing);
     list_lone(memory, comparison, false, true, &lone);
     if (shown > listed)
-        text_format(out, "%s%zu more pair%s\n", bullet, shown - listed,
-                    shown - listed == 1 ? " (--all shows it)" : "s (--all shows them)");
+        text_format(out, "%s%zu more pair%s (see --all)\n", bullet, shown - listed,
+                    plural(shown - listed));
     if (comparison->pairs > shown)
         text_format(out, "%smore pairs, not timed and not changed: %zu\n", bullet,
                     comparison->pairs - shown);
@@ -472,8 +469,10 @@ static void add_remarks(text_buffer *out, arena *memory, const run_comparison *c
     add_list(out, memory, comparison, bullet, "note", &comparison->remarks, MOST_REMARKS);
     if (comparison_exit_code(comparison) == EXIT_CODE_INCONCLUSIVE ||
         (is_of_runs(comparison) && comparison->speed == SPEED_SLOWER))
-        text_format(out, "%sto decide: a quieter machine (lnbench doctor), %sor duet --time 120\n",
-                    bullet, is_of_runs(comparison) ? "more --processes in both runs, " : "");
+        text_format(out, "%sto decide: %s\n", bullet,
+                    is_of_runs(comparison)
+                        ? "lnbench duet on both builds: equal runs can differ (docs/tracking.md)"
+                        : "a quieter machine (lnbench doctor), or duet --time 120");
     word_list_free(&missing);
     word_list_free(&lone);
 }
@@ -510,7 +509,6 @@ static void print_prose(const output_file *out, const char *lines)
 static void print_for_people(arena *memory, const run_comparison *comparison,
                              const output_file *out)
 {
-    FILE *file = out->file;
     const comparison_settings *settings = &comparison->settings;
     const bool markdown = out->format == OUTPUT_MARKDOWN;
     const char *bullet = markdown ? "- " : "";
@@ -530,7 +528,7 @@ static void print_for_people(arena *memory, const run_comparison *comparison,
     text_add(&head, "\n");
     print_prose(out, head.bytes);
     if (count > 0) {
-        fputc('\n', file);
+        fputc('\n', out->file);
         relation *rows = pairs_relation(comparison, store_ask(comparison->store,
                                                               PEOPLE_SEE SHOWN
                                                               " WHERE place <= ?1 ORDER BY place",
@@ -550,7 +548,7 @@ static void print_for_people(arena *memory, const run_comparison *comparison,
     }
     add_remarks(&below, memory, comparison, shown, count, bullet);
     if (below.bytes && (markdown || count > 0))
-        fputc('\n', file);
+        fputc('\n', out->file);
     if (below.bytes)
         print_prose(out, below.bytes);
     text_free(&head);
@@ -636,7 +634,7 @@ static relation *checks_relation(const run_comparison *comparison)
         "CASE exit_code WHEN 0 THEN '' WHEN 3 THEN 'warning' ELSE 'error' END, outcome FROM "
         "(SELECT "
         "*, substr(coalesce('; ' || speed, '') || coalesce('; ' || accuracy, '') || iif(ratio = "
-        "'-', '', '; new/base ' || ratio) || iif(noise IS NULL, '', format('; noise here %.2g %%', "
+        "'-', '', '; new/base ' || ratio) || iif(noise IS NULL, '', format('; noise here %.3g %%', "
         "100 * noise)) || iif(note = '', '', '; ' || note), 3) AS summary FROM pairs ORDER BY "
         "weight DESC, rowid) "
         "UNION ALL SELECT ?1, words, '', iif(fails, 'error', 'skipped'), 'not comparable', words, "
