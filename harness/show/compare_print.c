@@ -89,8 +89,7 @@ static const char *ratio_words(arena *memory, const interval_estimate *ratio)
 
 /* Returns the remarks on a pair, separated by "; ": failures, worse results, the CPU's counters (instructions tell a
  * change of code from noise), and why there is no speed. */
-static const char *note_of(arena *memory, const run_comparison *comparison,
-                           const comparison_pair *pair)
+static const char *note_of(arena *memory, const comparison_pair *pair)
 {
     const compared_side *base = &pair->sides[BASE], *new = &pair->sides[NEW];
     const accuracy_tally *tally = &pair->tally;
@@ -114,8 +113,6 @@ static const char *note_of(arena *memory, const run_comparison *comparison,
         ADD("reproducible: %s", reproducible_both(base->reproducible, new->reproducible, both));
     if (isfinite(instructions) && isfinite(cycles))
         ADD("instructions %+.1f %%, cycles %+.1f %%", 100 * instructions, 100 * cycles);
-    if (pair->noise > comparison->settings.threshold && pair->speed != SPEED_NOT_MEASURED)
-        ADD("the noise here (%.3g %%) exceeds the threshold", 100 * pair->noise);
     if (pair->missing && !failed) /* a failure of base stands above */
         ADD("missing: %s", pair->missing);
     if (pair->detail)
@@ -306,7 +303,7 @@ void comparison_put(run_comparison *comparison, const comparison_pair *pair, boo
     arena memory = {0};
     char reproducible[32];
     const char *ratio = ratio_words(&memory, &pair->ratio);
-    const char *note = note_of(&memory, comparison, pair);
+    const char *note = note_of(&memory, pair);
     char *json = comparison->settings.json ? pair_json(comparison, pair, note) : NULL;
     store_put_line(comparison->store, "pairs", "idssssssssdnnsssssdissiiddi", (int64_t)shown,
                    weight, key->kernel, operation_name(key->operation),
@@ -456,8 +453,7 @@ static void add_remarks(text_buffer *out, arena *memory, const run_comparison *c
     list_lone(memory, comparison, true, false, &missing);
     list_lone(memory, comparison, false, true, &lone);
     if (shown > listed)
-        text_format(out, "%s%zu more pair%s (see --all)\n", bullet, shown - listed,
-                    plural(shown - listed));
+        text_format(out, "%smore pairs: %zu (see --all)\n", bullet, shown - listed);
     if (comparison->pairs > shown)
         text_format(out, "%smore pairs, not timed and not changed: %zu\n", bullet,
                     comparison->pairs - shown);
@@ -634,8 +630,8 @@ static relation *checks_relation(const run_comparison *comparison)
         "CASE exit_code WHEN 0 THEN '' WHEN 3 THEN 'warning' ELSE 'error' END, outcome FROM "
         "(SELECT "
         "*, substr(coalesce('; ' || speed, '') || coalesce('; ' || accuracy, '') || iif(ratio = "
-        "'-', '', '; new/base ' || ratio) || iif(noise IS NULL, '', format('; noise here %.3g %%', "
-        "100 * noise)) || iif(note = '', '', '; ' || note), 3) AS summary FROM pairs ORDER BY "
+        "'-', '', '; new/base ' || ratio) || iif(note = '', '', '; ' || note), 3) AS summary FROM "
+        "pairs ORDER BY "
         "weight DESC, rowid) "
         "UNION ALL SELECT ?1, words, '', iif(fails, 'error', 'skipped'), 'not comparable', words, "
         "'', iif(fails, 'error', 'notice'), iif(kind = 0, 'missing', 'not compared') FROM (SELECT "
