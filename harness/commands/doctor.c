@@ -129,7 +129,7 @@ static void store_and_print(const run_comparison *comparison, const char *databa
     store_put_noise(store, &comparison->machine, smallest);
     store_close(store);
     relation_print_in(rows, json_pack("{s:s}", "schema", "lnbench-noise-1"), "noise", out);
-    output_aside(out, "stored in %s: compare reports no smaller change", database);
+    output_aside(out, "stored in %s: compare calls no smaller change slower or faster", database);
     for (int of = 0; of < REGIMES; of++)
         if (smallest[of] > useless)
             output_aside(out,

@@ -370,9 +370,7 @@ static void compare_contexts(run_comparison *comparison, result_store *store,
 /* ---- two runs: their speeds ---- */
 
 /* Decides the speed. A change below the threshold does not matter, and one below the known noise proves nothing. It is
- * reported only if a rank test confirms the interval, and with enough processes. least: the smaller number of them.
- * Under load, all times of a run shift by as much as they scatter, so that half of a wide interval counts as noise. */
-#define MOST_SPREAD 0.2
+ * reported only if a rank test confirms the interval, and with enough processes. least: the smaller number of them. */
 static void decide_speed(run_comparison *comparison, comparison_pair *pair, size_t least)
 {
     const comparison_settings *settings = &comparison->settings;
@@ -380,17 +378,19 @@ static void decide_speed(run_comparison *comparison, comparison_pair *pair, size
     for (int i = 0; i < REGIMES; i++)
         if (strcmp(regime, regime_names[i]) == 0)
             pair->noise = comparison->noise.smallest[i];
-    const double spread = (pair->ratio.hi - pair->ratio.lo) / 2 / pair->ratio.middle;
-    const double noise = fmax(pair->noise, spread > MOST_SPREAD ? spread : 0);
     const speed_verdict lean = speed_lean(&pair->ratio, settings->threshold);
     const bool moved = lean == SPEED_SLOWER || lean == SPEED_FASTER;
     pair->speed = SPEED_INCONCLUSIVE;
-    if (least < LEAST_PROCESSES)
+    if (least == 0)
+        pair->detail = "no copy was timed in both runs";
+    else if (least < LEAST_PROCESSES)
         pair->detail = arena_format(&comparison->memory, "%zu process%s in a run: %d are needed",
                                     least, least == 1 ? "" : "es", LEAST_PROCESSES);
-    else if (moved && (!(pair->p < 1 - COMPARISON_CONFIDENCE) ||
-                       speed_lean(&pair->ratio, fmax(settings->threshold, noise)) != lean))
-        pair->detail = "the change may be noise";
+    else if (moved && !(pair->p < 1 - COMPARISON_CONFIDENCE))
+        pair->detail = "the rank test does not confirm it";
+    else if (moved && speed_lean(&pair->ratio, fmax(settings->threshold, pair->noise)) != lean)
+        pair->detail = arena_format(&comparison->memory, "the noise here (%.3g %%) may explain it",
+                                    100 * pair->noise);
     else
         pair->speed = lean;
 }

@@ -631,8 +631,7 @@ static relation *checks_relation(const run_comparison *comparison)
         "(SELECT "
         "*, substr(coalesce('; ' || speed, '') || coalesce('; ' || accuracy, '') || iif(ratio = "
         "'-', '', '; new/base ' || ratio) || iif(note = '', '', '; ' || note), 3) AS summary FROM "
-        "pairs ORDER BY "
-        "weight DESC, rowid) "
+        "pairs ORDER BY weight DESC, rowid) "
         "UNION ALL SELECT ?1, words, '', iif(fails, 'error', 'skipped'), 'not comparable', words, "
         "'', iif(fails, 'error', 'notice'), iif(kind = 0, 'missing', 'not compared') FROM (SELECT "
         "*, kind = 0 AND NOT ?2 AS fails FROM (" LONE_WORDS "))";

@@ -398,12 +398,12 @@ void result_noise(const run_answer *answer, text_buffer *out)
         "issd", answer->view->run.id, operation_name(view_operation(answer->view)),
         dtype_name(answer->dtype), SPEED_NOISY);
     if (table_whole(&found, 0, "wide") > 0)
-        text_format(
-            out,
-            "! Noisy: %lld of %lld speeds (time, %% of copy) vary by %.0f to %.0f %%: lnbench "
-            "doctor, or more --processes.\n",
-            (long long)table_whole(&found, 0, "wide"), (long long)table_whole(&found, 0, "speeds"),
-            100 * SPEED_NOISY, table_real(&found, 0, "widest"));
+        text_format(out,
+                    "! Noisy: %lld of %lld times or %% of copy vary by %.0f to %.0f %%; try "
+                    "lnbench doctor, or more --processes.\n",
+                    (long long)table_whole(&found, 0, "wide"),
+                    (long long)table_whole(&found, 0, "speeds"), 100 * SPEED_NOISY,
+                    table_real(&found, 0, "widest"));
     stored_table_free(&found);
 }
 

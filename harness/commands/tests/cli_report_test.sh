@@ -58,7 +58,7 @@ accepted "a run with speed" 0 run --plan quick --only speed --kernels two_pass_f
 sql s.db "UPDATE repetitions SET real_ns = real_ns * (1 + (process + repetition) % 3) WHERE case_id IN
     (SELECT cases.id FROM cells JOIN cases ON cell = cells.id WHERE kernel NOT LIKE 'copy%')"
 run_it report --db s.db --out noisy
-line=$(sed -n 's/^! \(Noisy: 1 of 1 speeds.*\)/\1/p' out)
+line=$(sed -n 's/^! \(Noisy: 1 of 1 times.*\)/\1/p' out)
 check "noisy: on the page, and in Markdown" grep -lF "${line:-no line}" noisy/index.html noisy/report.md
 check "noisy: above the first chart" has <(tr -d '\n' <noisy/index.html) 'Noisy: 1 of 1 .*<svg'
 check "noisy: above the first chart, in Markdown" has <(tr -d '\n' <noisy/report.md) 'Noisy: 1 of 1 .*field.png'
