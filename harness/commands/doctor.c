@@ -104,7 +104,6 @@ static void store_and_print(const run_comparison *comparison, const char *databa
         {"smallest change seen", "smallest", .format = "%.3g", .unit = "%"},
         COLUMN("processes", "processes"),
     };
-    static const double useless = 0.2; /* a regression of 20 % is rare */
     double smallest[REGIMES] = {NAN, NAN, NAN, NAN};
     relation *rows = relation_create(COLUMNS(columns));
     stored_table pairs = store_get_table(comparison->store, "pairs");
@@ -130,12 +129,6 @@ static void store_and_print(const run_comparison *comparison, const char *databa
     store_close(store);
     relation_print_in(rows, json_pack("{s:s}", "schema", "lnbench-noise-1"), "noise", out);
     output_aside(out, "stored in %s: compare calls no smaller change slower or faster", database);
-    for (int of = 0; of < REGIMES; of++)
-        if (smallest[of] > useless)
-            output_aside(out,
-                         "compare sees no change below %.0f %% in %s: repeat this on an idle "
-                         "machine, with taskset -c 1, or with --time 300",
-                         100 * smallest[of], regime_names[of]);
 }
 
 /* Measures and stores the noise. Opens the database first, so that an unwritable one is reported at once. */
@@ -287,11 +280,6 @@ static exit_code doctor(void *context, const cli_call *call)
     (void)call;
     if (options->seconds > 0 && !options->noise)
         die(EXIT_CODE_USAGE, "--time needs --noise");
-    if (options->noise) {
-        doctor_noise(options->database, options->seconds > 0 ? options->seconds : 60,
-                     &options->printed);
-        return EXIT_CODE_FINE;
-    }
     if (options->remove)
         remove_runs(options->database, options->remove, &options->printed);
     if (options->store || options->remove) {
@@ -299,6 +287,15 @@ static exit_code doctor(void *context, const cli_call *call)
         return EXIT_CODE_FINE;
     }
     timing_scatter scatter = measure_scatter();
+    if (options->noise) {
+        doctor_noise(options->database, options->seconds > 0 ? options->seconds : 60,
+                     &options->printed);
+        if (!is_trusted(&scatter))
+            output_aside(&options->printed,
+                         "timings here cannot be trusted now (lnbench doctor): repeat this on an "
+                         "idle machine, with taskset -c 1, or with --time 300");
+        return EXIT_CODE_FINE;
+    }
     machine_read(&machine);
     size_t count = machine_findings(&machine, findings);
     if (options->printed.format == OUTPUT_TEXT)

@@ -166,7 +166,8 @@ static stored_table ask_speeds(const run_answer *answer)
         "cache, threads) AS place FROM timed WHERE run = ?1 AND operation = ?2 AND types = ?3 AND "
         "repetitions > 0), "
         "numbered AS (SELECT *, dense_rank() OVER (ORDER BY state, threads, level, hidden, place) "
-        "- 1 AS number, place = first_value(place) OVER near AS is_key, regime || ' ' || "
+        "- 1 AS number, place = first_value(place) OVER near AS is_key, time_hi_ns - "
+        "time_lo_ns > 2 * ?5 * time_ns AS noisy, regime || ' ' || "
         "iif(min(place) OVER alike = max(place) OVER alike, '', rows || 'x') || hidden || "
         "iif(cache = 'hot', '', ' ' || cache) || iif(threads = first_value(threads) OVER near, "
         "'', ' ' || threads || 't') AS name FROM own "
@@ -174,9 +175,9 @@ static stored_table ask_speeds(const run_answer *answer)
         "abs(ln(hidden / 768.0)) + 10 * abs(level - 1) + 100 * state + 100 * (threads - 1), "
         "state, threads, level, hidden, place)) "
         "SELECT * FROM numbered WHERE number < ?4 ORDER BY number, case_id";
-    return store_ask(answer->view->store, sql, "issi", answer->view->run.id,
+    return store_ask(answer->view->store, sql, "issid", answer->view->run.id,
                      operation_name(view_operation(answer->view)), dtype_name(answer->dtype),
-                     (int64_t)ANSWER_COLUMNS);
+                     (int64_t)ANSWER_COLUMNS, SPEED_NOISY);
 }
 
 /* Makes the columns, with the speed of the fastest copy in each. */
@@ -190,13 +191,15 @@ static void make_columns(run_answer *answer, const stored_table *timed)
             store_case(answer->view->store, table_whole(timed, i, "case_id"), &first)) {
             *column = (answer_column){.key = first.key,
                                       .regime = regime_names[table_whole(timed, i, "level")],
-                                      .copy_gbps = NAN};
+                                      .copy_gbps = NAN,
+                                      .copy_noisy = ""};
             text_copy(column->name, sizeof column->name, table_text(timed, i, "name"));
             answer->key = table_whole(timed, i, "is_key") ? number : answer->key;
             answer->column_count++;
         }
         if (table_whole(timed, i, "is_copy") && table_real(timed, i, "copy_ratio") == 1) {
             column->copy_gbps = table_real(timed, i, "gbps");
+            column->copy_noisy = table_whole(timed, i, "noisy") ? "!" : "";
             text_copy(column->key.kernel, NAME_MAX_LENGTH, table_text(timed, i, "kernel"));
         }
     }

@@ -91,6 +91,7 @@ typedef struct answer_column {
     char name[64]; /* "L2 768", with more words where columns would have equal names */
     const char *regime;
     double copy_gbps;
+    const char *copy_noisy; /* "!" if the time of the copy varies by over SPEED_NOISY, else "" */
 } answer_column;
 
 typedef struct run_answer {

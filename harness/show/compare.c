@@ -1,12 +1,10 @@
 /* Compares two stored runs pair by pair, and decides the verdicts and exit codes of pairs. Pairs are read one after the
  * other, and only those that will be printed stay in memory. */
 #include "show/compare.h"
-#include "base/arena.h"
 #include "base/hash.h"
 #include "domain/kernel.h"
 #include "store/statistics.h"
 #include "store/run_file.h"
-#include "store/store.h"
 #include "store/speed.h"
 #include <math.h>
 #include <unistd.h>
@@ -323,7 +321,8 @@ exit_code comparison_exit_code(const run_comparison *comparison)
 /* ---- two runs: whether they can be compared ---- */
 
 /* Adds a difference for each fact of processor, build and plan that differs, and a remark for each other fact that
- * differs and may matter. If the requests differ, each run lacks cases of the other. */
+ * differs and may matter, also for how much the speeds of each run vary: half the interval of a speed relative to a
+ * copy. If the requests differ, each run lacks cases of the other. */
 static void compare_contexts(run_comparison *comparison, result_store *store,
                              const int64_t ids[SIDES])
 {
@@ -341,6 +340,10 @@ static void compare_contexts(run_comparison *comparison, result_store *store,
         "base.id = ?1 AND new.id = ?2 "
         "UNION ALL SELECT 'seed', format('%u', base.seed), format('%u', new.seed), 2, -1 FROM "
         "runs AS base, runs AS new WHERE base.id = ?1 AND new.id = ?2 "
+        "UNION ALL SELECT 'average variation of a speed', max(words) FILTER (WHERE run = ?1), "
+        "max(words) FILTER (WHERE run = ?2), 0, -4 FROM (SELECT run, format('%.3g %%', 50 * "
+        "avg((copy_ratio_hi - copy_ratio_lo) / copy_ratio)) AS words FROM timed WHERE ?3 AND run "
+        "IN (?1, ?2) AND NOT is_copy GROUP BY run) "
         "UNION ALL SELECT name, coalesce(base.value, 'unknown'), coalesce(new.value, 'unknown'), "
         "name IN ('architecture', 'cpu_model', 'simd', 'l1d_bytes', 'l2_bytes', 'l3_bytes', "
         "'cores', 'hypervisor', 'compiler', 'compiler_flags', 'build_type', 'num_cpus', 'caches', "
@@ -356,7 +359,8 @@ static void compare_contexts(run_comparison *comparison, result_store *store,
     const stored_run base = store_run(store, ids[BASE]), new = store_run(store, ids[NEW]);
     char line[640];
     comparison->same_rows = base.seed == new.seed;
-    stored_table found = store_ask(store, sql, "ii", ids[BASE], ids[NEW]);
+    stored_table found =
+        store_ask(store, sql, "iii", ids[BASE], ids[NEW], (int64_t)comparison->settings.speed);
     for (size_t i = 0; i < found.rows; i++) {
         const bool decides = table_whole(&found, i, "decides") > !comparison->settings.speed;
         snprintf(line, sizeof line, "%s: %.256s (base), %.256s (new)",

@@ -811,9 +811,6 @@ static void draw_charts(report_data *data, const char *directory, report_result 
 {
     const report_chart *missing = NULL, *lost = NULL;
     text_buffer names = {0};
-    size_t wanted = 0;
-    for (size_t i = 0; i < data->chart_count; i++)
-        wanted += !data->charts[i].reason[0];
     charts_draw(data->charts, data->chart_count, directory);
     for (size_t i = 0; i < data->chart_count; i++) {
         const report_chart *chart = &data->charts[i];
@@ -830,9 +827,6 @@ static void draw_charts(report_data *data, const char *directory, report_result 
         snprintf(result->note, sizeof result->note, "%s: %s", names.bytes, lost->reason);
     else if (missing)
         snprintf(result->note, sizeof result->note, "%s", missing->reason);
-    else if (wanted == 0)
-        snprintf(result->note, sizeof result->note,
-                 "the run has neither speeds nor judged rows to draw");
     text_free(&names);
 }
 

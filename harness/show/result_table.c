@@ -150,6 +150,7 @@ static relation *make_relation(short_table *table)
         {"reproducible", .priority = 13},
     };
     const run_answer *answer = table->answer;
+    const answer_column *key = &answer->columns[answer->key];
     relation_column columns[SHAPES + ANSWER_COLUMNS + BEHIND_SHAPES] = {{"", .priority = 4},
                                                                         {"kernel", .priority = 0}};
     char number[16], peer[32];
@@ -168,10 +169,11 @@ static relation *make_relation(short_table *table)
         relation_row(made, as_text(""), as_text("copy, GB/s"));
         for (size_t i = 0; i < table->shape_count; i++) {
             const answer_column *column = &answer->columns[table->shapes[i]];
-            relation_add(made, as_format("%s%s", number_short(column->copy_gbps, number),
-                                         copy_mark(column->key.kernel)));
+            relation_add(made, as_format("%s%s%s", number_short(column->copy_gbps, number),
+                                         column->copy_noisy, copy_mark(column->key.kernel)));
         }
-        relation_add(made, as_figure(answer->columns[answer->key].copy_gbps));
+        relation_add(made, as_figure_words(key->copy_gbps, TONE_NONE, "%s%s",
+                                           number_short(key->copy_gbps, number), key->copy_noisy));
         for (int i = SPEEDUP; i < BEHIND_SHAPES; i++)
             relation_add(made, as_text(""));
     }
