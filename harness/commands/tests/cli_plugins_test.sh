@@ -62,7 +62,7 @@ check "sabotage: a crash" has out "^✗ naive\.crash: crashed (\(SIGSEGV\) )?on 
 check "sabotage: a crash when timed" has out "^✗ naive\.crash_when_timed: crashed (\(SIGSEGV\) )?on "
 check "sabotage: wrong when timed" has out '^✗ naive\.wrong_when_timed: (inaccurate|nondeterministic)'
 check "sabotage: NaN" has out '^✗ naive\.nan_output: wrong-class on '
-check "sabotage: the copy" has out 'copy, GB/s +[0-9.]+ '
+check "sabotage: the copy" has out 'copy, GB/s +[0-9.]+!? '
 check "sabotage: each with its case" has out '^  lnbench replay --case [0-9]+ --db /.*/s.db --plugin /'
 accepted "sabotage: export" 0 export --db s.db --format json
 check "sabotage: export" value "" out
