@@ -2,7 +2,6 @@
  * of the store, and queries only that run (store/recommended.sql), so that earlier measurements do not change the
  * answer. With --stored it queries the latest run that timed the shape. answer_names lists the kernels that an answer
  * may name. */
-#include "show/answer.h"
 #include "base/text.h"
 #include "base/program.h"
 #include "commands/run.h"

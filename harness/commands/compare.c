@@ -2,7 +2,6 @@
  * library in one process, interleaved and judged bit for bit. Both show the regressions. */
 #include "base/program.h"
 #include "commands/options.h"
-#include "show/compare.h"
 #include "show/duet.h"
 #include <math.h>
 #include <string.h>
@@ -153,10 +152,11 @@ const cli_command command_compare = {
     .summary = "Compares two runs: what became slower or less accurate, and how sure that is.",
     .details =
         "BASE and NEW are each a run's number, latest (the newest of lnbench run), previous (the\n"
-        "one before it on the same machine, with the same options but for --processes), the\n"
+        "one before it on this machine, with equal options but --processes and --repetitions), "
+        "the\n"
         "first digits of a commit, an exported file (run.db, run.db.xz) or a page. Speeds need at\n"
-        "least 5 processes in each run (lnbench run --processes 5). A change below the machine's\n"
-        "noise is inconclusive (lnbench doctor --noise).\n"
+        "least 5 processes in each run (lnbench run --processes 5). No change below the machine's\n"
+        "noise (lnbench doctor --noise) is called slower or faster.\n"
         "Exit code 0: fine; 1: a kernel is slower; 2: usage; 3: inconclusive; 4: NEW lacks a case\n"
         "that BASE has, or the runs are not comparable (another CPU, compiler, flags or plan); 5:\n"
         "an accuracy violation (--accuracy); 6: a kernel of NEW failed; 7: a file cannot be read.",

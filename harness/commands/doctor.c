@@ -7,9 +7,7 @@
 #include "show/answer.h"
 #include "show/duet.h"
 #include "store/bootstrap.h"
-#include "store/store.h"
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -104,6 +102,7 @@ static void store_and_print(const run_comparison *comparison, const char *databa
         {"smallest change seen", "smallest", .format = "%.3g", .unit = "%"},
         COLUMN("processes", "processes"),
     };
+    static const double useless = 0.2; /* a regression of 20 % is rare */
     double smallest[REGIMES] = {NAN, NAN, NAN, NAN};
     relation *rows = relation_create(COLUMNS(columns));
     stored_table pairs = store_get_table(comparison->store, "pairs");
@@ -115,9 +114,7 @@ static void store_and_print(const run_comparison *comparison, const char *databa
         const double lo = log(table_real(&pairs, i, "ratio_lo"));
         const double hi = log(table_real(&pairs, i, "ratio_hi"));
         const double seen = expm1(fmax(fabs(lo), fabs(hi)) + hi - lo);
-        for (int of = 0; of < REGIMES; of++)
-            if (strcmp(regime, regime_names[of]) == 0)
-                smallest[of] = seen;
+        smallest[word_find(regime, regime_names, REGIMES)] = seen;
         relation_row(rows, as_text(regime), table_value(&pairs, i, "kernel"),
                      table_value(&pairs, i, "shape"), table_value(&pairs, i, "rows"),
                      table_value(&pairs, i, "hidden"), as_figure(seen),
@@ -129,6 +126,12 @@ static void store_and_print(const run_comparison *comparison, const char *databa
     store_close(store);
     relation_print_in(rows, json_pack("{s:s}", "schema", "lnbench-noise-1"), "noise", out);
     output_aside(out, "stored in %s: compare calls no smaller change slower or faster", database);
+    for (int of = 0; of < REGIMES; of++)
+        if (smallest[of] > useless)
+            output_aside(out,
+                         "compare sees no change below %.0f %% in %s: repeat this on an idle "
+                         "machine, with taskset -c 1, or with --time 300",
+                         100 * smallest[of], regime_names[of]);
 }
 
 /* Measures and stores the noise. Opens the database first, so that an unwritable one is reported at once. */
@@ -280,6 +283,16 @@ static exit_code doctor(void *context, const cli_call *call)
     (void)call;
     if (options->seconds > 0 && !options->noise)
         die(EXIT_CODE_USAGE, "--time needs --noise");
+    if (options->noise) {
+        const timing_scatter before = measure_scatter();
+        doctor_noise(options->database, options->seconds > 0 ? options->seconds : 60,
+                     &options->printed);
+        const timing_scatter after = measure_scatter();
+        if (!is_trusted(&before) || !is_trusted(&after))
+            output_aside(&options->printed, "timings here cannot be trusted now (lnbench doctor): "
+                                            "repeat this on an idle machine");
+        return EXIT_CODE_FINE;
+    }
     if (options->remove)
         remove_runs(options->database, options->remove, &options->printed);
     if (options->store || options->remove) {
@@ -287,15 +300,6 @@ static exit_code doctor(void *context, const cli_call *call)
         return EXIT_CODE_FINE;
     }
     timing_scatter scatter = measure_scatter();
-    if (options->noise) {
-        doctor_noise(options->database, options->seconds > 0 ? options->seconds : 60,
-                     &options->printed);
-        if (!is_trusted(&scatter))
-            output_aside(&options->printed,
-                         "timings here cannot be trusted now (lnbench doctor): repeat this on an "
-                         "idle machine, with taskset -c 1, or with --time 300");
-        return EXIT_CODE_FINE;
-    }
     machine_read(&machine);
     size_t count = machine_findings(&machine, findings);
     if (options->printed.format == OUTPUT_TEXT)

@@ -3,7 +3,6 @@
  * its lasting changes (E-divisive, store/statistics.h). Points and segments are TEMP tables; queries on them return the
  * changes and the medians of the segments. */
 #include "show/answer.h"
-#include "base/text.h"
 #include "commands/options.h"
 #include "domain/case.h"
 #include "domain/kernel.h"
@@ -102,21 +101,6 @@ static const measure speeds[] = {
 };
 enum { SPEEDS = sizeof speeds / sizeof *speeds };
 
-/* Finds a measure of speed, or else an error metric, by its name. */
-static void find_measure(const char *name, measure *found, char value[96])
-{
-    const char *names[64];
-    size_t known = 0;
-    for (size_t i = 0; i < SPEEDS; i++)
-        names[known++] = speeds[i].name;
-    for (size_t i = 0; i < metric_count_all && known < 64; i++)
-        if (metric_list[i].kind != METRIC_PLACE)
-            names[known++] = metric_list[i].name;
-    const size_t at = word_chosen("measure", name, names, known);
-    snprintf(value, 96, "iif(elements > 0, %.60s, NULL)", name);
-    *found = at < SPEEDS ? speeds[at] : (measure){name, value, "NULL", "NULL"};
-}
-
 /* Stores the segments of a series, from the change points of its latest CHANGE_MOST_VALUES values. */
 static void divide(result_store *store, int64_t series)
 {
@@ -144,10 +128,18 @@ static void divide(result_store *store, int64_t series)
 /* Makes the TEMP tables point and segment. */
 static void load(result_store *store, const history_options *options)
 {
+    const char *names[64];
     char value[96], *json[5];
-    measure of;
+    size_t known = 0;
     text_buffer sql = {0};
-    find_measure(options->measure, &of, value);
+    for (size_t i = 0; i < SPEEDS; i++)
+        names[known++] = speeds[i].name;
+    for (size_t i = 0; i < metric_count_all && known < 64; i++)
+        if (metric_list[i].kind != METRIC_PLACE)
+            names[known++] = metric_list[i].name;
+    const size_t at = word_chosen("measure", options->measure, names, known);
+    snprintf(value, sizeof value, "iif(elements > 0, %.60s, NULL)", options->measure);
+    const measure of = at < SPEEDS ? speeds[at] : (measure){names[at], value, "NULL", "NULL"};
     store_latest_run(store); /* ends the program if there is no run */
     const word_list *const lists[] = {&options->kernels, &options->conventions, &options->shapes,
                                       &options->inputs, &options->caches};
@@ -229,8 +221,8 @@ static void print_points(result_store *store, const history_options *options)
                 options->measure);
     store_query(store, "SELECT * FROM past WHERE series > ?1 ORDER BY series, nth", 0, 1000,
                 print_part, &(points_printer){options, 0});
-    if (json && fprintf(out->file, "\n ]\n}\n") < 0)
-        die(EXIT_CODE_ENVIRONMENT, "standard output: cannot write JSON");
+    if (json)
+        fprintf(out->file, "\n ]\n}\n");
 }
 
 /* Returns "run 12, commit 1234567: 0.512 to 0.478, -6.6 %"; for a plugin, its name and hash replace the commit. */

@@ -6,9 +6,6 @@
 #include "domain/operation.h"
 #include "inputs/inputs.h"
 #include "domain/kernel.h"
-#include "base/output.h"
-#include "store/store.h"
-#include "base/text.h"
 #include <stdlib.h>
 
 typedef struct list_options {
@@ -17,16 +14,6 @@ typedef struct list_options {
     const char *database;
     output_file printed;
 } list_options;
-
-/* Returns the kernels of the build and of the plugins; free them by kernel_list_free(). */
-static kernel_list load_kernels(const list_options *options)
-{
-    kernel_list kernels = {0};
-    worker_stop(worker_start(options->plugins.words, options->plugins.count, &kernels));
-    if (kernels.left_out[0])
-        output_note("a peer is left out: %s", kernels.left_out);
-    return kernels;
-}
 
 /* Lists the kernels of an operation; JSON has the whole descriptor of each. */
 static relation *list_kernels(const list_options *options)
@@ -38,7 +25,10 @@ static relation *list_kernels(const list_options *options)
         FOR_PEOPLE("reproducible"), FOR_PEOPLE("source"),     FOR_PEOPLE("supported"),
         FOR_PEOPLE("operation"),    FOR_PROGRAMS(EACH_MEMBER)};
     const unsigned kinds = operations_parse(options->operation);
-    kernel_list kernels = load_kernels(options);
+    kernel_list kernels = {0};
+    worker_stop(worker_start(options->plugins.words, options->plugins.count, &kernels));
+    if (kernels.left_out[0])
+        output_note("a peer is left out: %s", kernels.left_out);
     relation *rows = relation_create(COLUMNS(columns));
     for (size_t i = 0; i < kernels.count; i++) {
         const kernel_entry *kernel = &kernels.kernels[i];

@@ -473,8 +473,8 @@ static void replay_store(replay_state *state)
                   "row_ulp_max DESC, case_id LIMIT iif(?3, -1, 1)) ORDER BY case_id",
                   "iii", id, (int64_t)options->id, (int64_t)options->failures);
     if (!options->failures && wanted.rows == 0)
-        die(EXIT_CODE_USAGE, "%s %lld has no judgement that can be replayed (lnbench list runs)",
-            options->id ? "case" : "run", options->id ? (long long)options->id : (long long)id);
+        die(EXIT_CODE_USAGE, "run %lld has no judgement%s%.0lld that can be replayed",
+            (long long)id, options->id ? " of case " : "", (long long)options->id);
     state->descriptors = store_kernels(store, id);
     create_judge(state, run.seed);
     replayer own = replayer_of(state->judge, &run, &machine);

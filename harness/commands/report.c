@@ -1,7 +1,5 @@
 /* lnbench report: shows a stored run, draws its charts and page, or verifies its errors. */
-#include "commands/options.h"
 #include "show/charts/chart.h"
-#include "show/report.h"
 #include "base/program.h"
 #include "commands/run.h"
 #include "store/run_file.h"

@@ -1,12 +1,9 @@
 /* lnbench run: turns options into a plan (run/plan.h), measures it into a run of the store (run/session.h), and reads
  * table, charts and page from the store. Each result is stored at once, so that --resume can continue an interrupted or
  * killed run. choose measures by the same functions (commands/run.h). */
-#include "commands/options.h"
-#include "show/report.h"
 #include "base/hash.h"
 #include "domain/kernel.h"
 #include "base/program.h"
-#include "base/output.h"
 #include "commands/run.h"
 #include "store/store.h"
 #include <limits.h>
@@ -51,10 +48,9 @@ typedef struct run_options {
 /* Prints what the conformance tests of the plan cover, once for each operation. */
 static void print_checks(const case_plan *plan, const output_file *out)
 {
-    static const plan_checks none;
-    const plan_checks *checks = plan->checks ? plan->checks : &none;
+    const plan_checks *checks = plan->checks;
     char words[256];
-    for (size_t i = 0; i < checks->count; i++) {
+    for (size_t i = 0; checks && i < checks->count; i++) {
         const ln_operation kind = combinations_at(checks->sets[i], 0).table->operation;
         bool again = i > 0 && combinations_at(checks->sets[i - 1], 0).table->operation == kind;
         if (!again)

@@ -568,13 +568,9 @@ static void add_choice(const run_answer *answer, const answer_row *shown, text_b
         text_add(out, ".\n");
         return;
     }
-    bool calls = false;
     size_t untimed = 0;
-    for (size_t i = 0; i < answer->count; i++) {
-        calls |= answer->rows[i].standing->role == ROLE_LIBRARY ||
-                 answer->rows[i].standing->role == ROLE_PLUGIN;
+    for (size_t i = 0; i < answer->count; i++)
         untimed += answer->rows[i].all->untimed;
-    }
     /* A run may have measured only speed, or only accuracy. */
     if (answer->column_count == 0 || untimed == 0)
         text_format(out, "No kernel is recommended, because %s.\n",
@@ -584,11 +580,10 @@ static void add_choice(const run_answer *answer, const answer_row *shown, text_b
         clean_format(out, FORM_LINE, "No kernel is recommended: %s is accurate enough, but %s.\n",
                      shown->kernel, shown->ranked->doubt);
     else
-        text_format(
-            out,
-            "No kernel is recommended: no %s stays within %g row ULP in all cases, edge cases "
-            "included.\n",
-            calls ? "library call or plugin of this run" : "kernel of this run", STANDING_ROW_ULP);
+        text_format(out,
+                    "No kernel is recommended: no library call or plugin of this run stays within "
+                    "%g row ULP in all cases, edge cases included.\n",
+                    STANDING_ROW_ULP);
     if (shown && shown->at_key) {
         clean_format(out, FORM_LINE, "%s reaches ", shown->kernel);
         add_speed(answer, shown, out);

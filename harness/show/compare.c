@@ -321,8 +321,7 @@ exit_code comparison_exit_code(const run_comparison *comparison)
 /* ---- two runs: whether they can be compared ---- */
 
 /* Adds a difference for each fact of processor, build and plan that differs, and a remark for each other fact that
- * differs and may matter, also for how much the speeds of each run vary: half the interval of a speed relative to a
- * copy. If the requests differ, each run lacks cases of the other. */
+ * differs and may matter. If the requests differ, each run lacks cases of the other. */
 static void compare_contexts(run_comparison *comparison, result_store *store,
                              const int64_t ids[SIDES])
 {
@@ -340,10 +339,6 @@ static void compare_contexts(run_comparison *comparison, result_store *store,
         "base.id = ?1 AND new.id = ?2 "
         "UNION ALL SELECT 'seed', format('%u', base.seed), format('%u', new.seed), 2, -1 FROM "
         "runs AS base, runs AS new WHERE base.id = ?1 AND new.id = ?2 "
-        "UNION ALL SELECT 'average variation of a speed', max(words) FILTER (WHERE run = ?1), "
-        "max(words) FILTER (WHERE run = ?2), 0, -4 FROM (SELECT run, format('%.3g %%', 50 * "
-        "avg((copy_ratio_hi - copy_ratio_lo) / copy_ratio)) AS words FROM timed WHERE ?3 AND run "
-        "IN (?1, ?2) AND NOT is_copy GROUP BY run) "
         "UNION ALL SELECT name, coalesce(base.value, 'unknown'), coalesce(new.value, 'unknown'), "
         "name IN ('architecture', 'cpu_model', 'simd', 'l1d_bytes', 'l2_bytes', 'l3_bytes', "
         "'cores', 'hypervisor', 'compiler', 'compiler_flags', 'build_type', 'num_cpus', 'caches', "
@@ -359,8 +354,7 @@ static void compare_contexts(run_comparison *comparison, result_store *store,
     const stored_run base = store_run(store, ids[BASE]), new = store_run(store, ids[NEW]);
     char line[640];
     comparison->same_rows = base.seed == new.seed;
-    stored_table found =
-        store_ask(store, sql, "iii", ids[BASE], ids[NEW], (int64_t)comparison->settings.speed);
+    stored_table found = store_ask(store, sql, "ii", ids[BASE], ids[NEW]);
     for (size_t i = 0; i < found.rows; i++) {
         const bool decides = table_whole(&found, i, "decides") > !comparison->settings.speed;
         snprintf(line, sizeof line, "%s: %.256s (base), %.256s (new)",
@@ -379,9 +373,7 @@ static void decide_speed(run_comparison *comparison, comparison_pair *pair, size
 {
     const comparison_settings *settings = &comparison->settings;
     const char *regime = comparison_regime(comparison, &pair->key);
-    for (int i = 0; i < REGIMES; i++)
-        if (strcmp(regime, regime_names[i]) == 0)
-            pair->noise = comparison->noise.smallest[i];
+    pair->noise = comparison->noise.smallest[word_find(regime, regime_names, REGIMES)];
     const speed_verdict lean = speed_lean(&pair->ratio, settings->threshold);
     const bool moved = lean == SPEED_SLOWER || lean == SPEED_FASTER;
     pair->speed = SPEED_INCONCLUSIVE;
@@ -491,7 +483,9 @@ static void compare_times(run_comparison *comparison, const compared_case *both,
     speed_sample samples[SIDES];
     for (int side = 0; side < SIDES; side++) {
         samples[side] = speed_sample_of(both->timed, SIDES, (size_t)side, both->timed_at[side]);
-        pair->sides[side].speed = both->stored[side].speed;
+        const speed_figures *own = &both->stored[side].speed;
+        pair->sides[side].speed = *own;
+        comparison->widths[side] += (own->copy_ratio_hi - own->copy_ratio_lo) / own->copy_ratio;
     }
     const uint64_t seed = hash_bytes(HASH_START, pair->key.kernel, strlen(pair->key.kernel)) ^
                           comparison->settings.seed;
@@ -556,21 +550,6 @@ static void compare_case(run_comparison *comparison, const compared_case *both)
     }
 }
 
-/* Returns whether the covering arrays of both runs have the same problems. The plan, the seed and the operations of the
- * named conventions decide them. */
-static bool same_arrays(result_store *store, const int64_t ids[SIDES])
-{
-    stored_table found = store_ask(
-        store,
-        "SELECT count(DISTINCT (plan = 'quick') || ' ' || seed || coalesce((SELECT value FROM "
-        "facts WHERE run = runs.id AND name = '" NAMED_CONVENTIONS "'), '')) AS arrays FROM runs "
-        "WHERE id IN (?1, ?2)",
-        "ii", ids[BASE], ids[NEW]);
-    const bool same = table_whole(&found, 0, "arrays") == 1;
-    stored_table_free(&found);
-    return same;
-}
-
 /* Reads the cases one by one. Only timed cases are read at once, because a time is compared with that of its copy. */
 static void compare_cases(run_comparison *comparison, result_store *store, const int64_t ids[SIDES])
 {
@@ -578,7 +557,15 @@ static void compare_cases(run_comparison *comparison, result_store *store, const
     stored_cases timed[SIDES];
     for (int side = 0; side < SIDES; side++)
         timed[side] = store_timed_cases(store, ids[side], -1, false);
-    const bool alike = same_arrays(store, ids);
+    /* The plan, the seed and the operations of the named conventions decide the problems of a covering array. */
+    stored_table found = store_ask(
+        store,
+        "SELECT count(DISTINCT (plan = 'quick') || ' ' || seed || coalesce((SELECT value FROM "
+        "facts WHERE run = runs.id AND name = '" NAMED_CONVENTIONS "'), '')) AS arrays FROM runs "
+        "WHERE id IN (?1, ?2)",
+        "ii", ids[BASE], ids[NEW]);
+    const bool alike = table_whole(&found, 0, "arrays") == 1;
+    stored_table_free(&found);
     store_pairs_begin(store, ids[BASE], ids[NEW]);
     while (store_next_pair(store, &pair)) {
         const bool of_array = strcmp(pair.key.input, "combinations") == 0;

@@ -126,6 +126,8 @@ typedef struct run_comparison {
     exit_code code;
     double log_ratios; /* sum of the logarithms of `ratios` ratios */
     size_t ratios;
+    double
+        widths[SIDES];   /* of two runs: sum of the relative widths of the intervals of % of copy */
     double worst_growth; /* the largest error of a new input / that of base */
     const char *worst;   /* the input whose error grew by that factor, with its pair; NULL: none */
     coverage covered;

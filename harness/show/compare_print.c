@@ -79,14 +79,6 @@ const char *pair_name(arena *memory, const case_key *key)
                      shape_words(memory, key), cache_name(key->cache));
 }
 
-/* Formats a ratio as "1.0512 [1.0498, 1.0530]"; it needs four decimals because a change of 0.1 % matters. */
-static const char *ratio_words(arena *memory, const interval_estimate *ratio)
-{
-    return isnan(ratio->middle)
-               ? "-"
-               : arena_format(memory, "%.4f [%.4f, %.4f]", ratio->middle, ratio->lo, ratio->hi);
-}
-
 /* Returns the remarks on a pair, separated by "; ": failures, worse results, the CPU's counters (instructions tell a
  * change of code from noise), and why there is no speed. */
 static const char *note_of(arena *memory, const comparison_pair *pair)
@@ -175,12 +167,15 @@ static void add_outcome(text_buffer *out, const run_comparison *comparison)
         text_format(out, ", %zu kernel%s less reproducible", less, plural(less));
 }
 
-/* Adds the summary: the two runs, the outcome, the worst error, the requested pairs, and how speeds were decided. The
+/* Adds the summary: the two runs, the outcome, the worst error, the requested pairs, and how speeds were decided, with
+ * the mean of half the intervals of % of copy in each run, which is larger in a run under load. The
  * runs are on two lines if one line would be longer than `room` columns; 0: always on one. */
 static void add_conclusion(text_buffer *out, arena *memory, const run_comparison *comparison,
                            size_t room, const char *behind_runs, const char *between)
 {
     const comparison_settings *settings = &comparison->settings;
+    const double base = 50 * comparison->widths[BASE] / (double)comparison->ratios;
+    const double new = 50 * comparison->widths[NEW] / (double)comparison->ratios;
     const char *runs[SIDES];
     text_buffer covered = {0};
     for (int side = 0; side < SIDES; side++)
@@ -202,6 +197,8 @@ static void add_conclusion(text_buffer *out, arena *memory, const run_comparison
                 COMPARISON_CONFIDENCE * 100,
                 settings->accuracy ? accuracy_gate_names[settings->gate] : "not judged");
     text_free(&covered);
+    if (is_of_runs(comparison) && isfinite(base) && isfinite(new))
+        text_format(out, "; speeds vary by %.3g %% in base, %.3g %% in new", base, new);
     if (comparison->noise.made[0] && comparison->speed != SPEED_NOT_MEASURED)
         text_format(out, "; noise measured %s", printable(memory, "%s", comparison->noise.made));
 }
@@ -302,7 +299,10 @@ void comparison_put(run_comparison *comparison, const comparison_pair *pair, boo
                                : accuracy_words(pair->accuracy, pair->tally.worse > 0);
     arena memory = {0};
     char reproducible[32];
-    const char *ratio = ratio_words(&memory, &pair->ratio);
+    const char *ratio = "-"; /* four decimals, because a change of 0.1 % matters */
+    if (!isnan(pair->ratio.middle))
+        ratio = arena_format(&memory, "%.4f [%.4f, %.4f]", pair->ratio.middle, pair->ratio.lo,
+                             pair->ratio.hi);
     const char *note = note_of(&memory, pair);
     char *json = comparison->settings.json ? pair_json(comparison, pair, note) : NULL;
     store_put_line(comparison->store, "pairs", "idssssssssdnnsssssdissiiddi", (int64_t)shown,
@@ -609,8 +609,7 @@ static void print_json(arena *memory, const run_comparison *comparison, FILE *fi
     fprintf(file, "%s,\n \"pairs\": [", text);
     store_query(comparison->store, "SELECT rowid AS place, json FROM pairs WHERE rowid > ?1", 0, 1,
                 write_pairs, file);
-    if (fprintf(file, "\n ]\n}\n") < 0)
-        die(EXIT_CODE_ENVIRONMENT, "standard output: cannot write JSON");
+    fprintf(file, "\n ]\n}\n");
     free(text);
     json_decref(whole);
 }

@@ -31,7 +31,7 @@ typedef struct document {
     const char *directory; /* the folder of the charts */
     char title[200];
     text_buffer subtitle, contents, html, markdown;
-    bool in_section, in_list;
+    bool in_list;
 } document;
 
 static void document_free(document *page)
@@ -114,10 +114,9 @@ static void document_section(document *page, const char *id, const char *heading
 {
     begin_block(page, false);
     text_format(&page->html, "%s<section id=\"%s\">\n<h2>%s</h2>\n",
-                page->in_section ? "</section>\n" : "", id, heading);
+                page->contents.length ? "</section>\n" : "", id, heading);
     text_format(&page->contents, "<a href=\"#%s\">%s</a>\n", id, heading);
     text_format(&page->markdown, "## %s\n\n", heading);
-    page->in_section = true;
 }
 
 static void document_add(document *page, block_kind kind, text_tone tone, const char *format, ...)

@@ -4,7 +4,6 @@
 #include "base/arena.h"
 #include "domain/kernel.h"
 #include "store/export.h"
-#include "store/store.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -13,7 +13,7 @@ expect 7 'not an SQLite database' doctor --noise --db text.db
 
 echo "what it measures and stores"
 expect 0 '"schema": "lnbench-noise-1"' doctor --noise --time 1 --db a.db --json
-grep -v '^lnbench: \|^compare sees\|^stored in' output >noise
+grep -v '^lnbench: \|^compare sees\|^timings here\|^stored in' output >noise
 python3 - <<'PYTHON' || failures=$((failures + 1))
 import json
 noise = json.load(open("noise"))["noise"]
