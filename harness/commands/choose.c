@@ -334,7 +334,9 @@ static void add_answer(const choice *own, text_buffer *out)
     const double of_ratio =
         named ? (named->copy_ratio_hi - named->copy_ratio_lo) / 2 / named->copy_ratio : 0;
     if (named && fmax(answer_spread(named), of_ratio) > SPEED_NOISY)
-        text_format(out, "! Noisy: %s varies by %.0f %% in us or %% of copy; see lnbench doctor.\n",
+        text_format(out,
+                    "! Noisy: %s varies by %.0f %% in us or %% of copy; see lnbench doctor, or try "
+                    "run --processes 15, then choose --stored.\n",
                     named->kernel, 100 * fmax(answer_spread(named), of_ratio));
 }
 

@@ -152,7 +152,7 @@ const cli_command command_compare = {
     .summary = "Compares two runs: what became slower or less accurate, and how sure that is.",
     .details =
         "BASE and NEW are each a run's number, latest (the newest of lnbench run), previous (the\n"
-        "one before it on the same machine, with equal options but --processes, --repetitions), the\n"
+        "one before it on the same machine; only --processes and --repetitions may differ), the\n"
         "first digits of a commit, an exported file (run.db, run.db.xz) or a page. Speeds need at\n"
         "least 5 processes in each run (lnbench run --processes 5). No change below the machine's\n"
         "noise (lnbench doctor --noise) is called slower or faster.\n"

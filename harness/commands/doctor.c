@@ -219,7 +219,8 @@ static void print_text(const output_file *out, const machine_facts *machine,
                     100 * scatter->apart);
     else if (scatter->cpu_share < least_cpu_share)
         output_text(out,
-                    "timings here cannot be trusted, since other work uses %.0f %% of the CPU: ",
+                    "timings here cannot be trusted, since other work took %.0f %% of the time of "
+                    "this CPU (top shows it): ",
                     100 * (1 - scatter->cpu_share));
     else
         output_text(
@@ -227,7 +228,8 @@ static void print_text(const output_file *out, const machine_facts *machine,
             "timings here cannot be trusted, since the same work took up to %.2f times as long: ",
             1 + scatter->apart);
     output_colour(out, NULL);
-    output_line(out, "%zu warning%s", warnings, plural(warnings));
+    output_line(out, "%zu %swarning%s", warnings, is_trusted(scatter) ? "" : "other ",
+                plural(warnings));
     size_t listed = 0;
     for (size_t i = 0; i < count; i++) {
         if (!facts && i >= warnings && !findings[i].remedy[0])
@@ -332,9 +334,11 @@ const cli_command command_doctor = {
     .example = "doctor --facts",
     .summary = "Says how far timings on this machine can be trusted, and what to do about it. It\n"
                "times the same work again and again for half a second.",
-    .details = "Exit code 0: timings here can be trusted; 2: usage; 3: they cannot be trusted\n"
-               "(repeated work differs by over 10 %, or others use over 10 % of the CPU); 7: the\n"
-               "store is damaged; 130: interrupted (--noise then stores nothing).",
+    .details =
+        "Exit code 0: timings here can be trusted; 2: usage; 3: they cannot be trusted\n"
+        "(repeated work differs by over 10 %, or other work took over 10 % of the time of the\n"
+        "CPU that doctor ran on); 7: the store is damaged; 130: interrupted (--noise then stores "
+        "nothing).",
     OPTIONS(options),
     .size = sizeof(doctor_options),
     .body = doctor,

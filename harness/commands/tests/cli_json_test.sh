@@ -32,7 +32,7 @@ taskset -c "$cpu" "$lnbench" doctor >out
 code=$?
 kill "${spinning[@]}"
 check "doctor beside three that spin: exit code" is "$code" 3
-check "doctor beside three that spin: says so" has out '^timings here cannot be trusted, since other work uses [0-9]+ % of the CPU: '
+check "doctor beside three that spin: says so" has out '^timings here cannot be trusted, since other work took [0-9]+ % of the time of this CPU '
 
 small=(--kernels two_pass_f32_scalar --shapes 4x8 --conventions "torch,zscore" --inputs "normal,nan")
 ends "run --json" 0 run --db a.db --json --processes 1 --repetitions 2 "${small[@]}"
