@@ -228,8 +228,7 @@ static void print_text(const output_file *out, const machine_facts *machine,
             "timings here cannot be trusted, since the same work took up to %.2f times as long: ",
             1 + scatter->apart);
     output_colour(out, NULL);
-    output_line(out, "%zu %swarning%s", warnings, is_trusted(scatter) ? "" : "other ",
-                plural(warnings));
+    output_line(out, "%zu warning%s", warnings, plural(warnings));
     size_t listed = 0;
     for (size_t i = 0; i < count; i++) {
         if (!facts && i >= warnings && !findings[i].remedy[0])

@@ -1,7 +1,5 @@
 /* lnbench eval: judges a kernel or the reference on the user's own tensors. lnbench fingerprint: finds the function
  * that made a given output. Both read the same files. */
-#include "base/arena.h"
-#include "base/output.h"
 #include "base/program.h"
 #include "commands/options.h"
 #include "conformance/conformance.h"

@@ -5,9 +5,7 @@
  * figures and the verdict have to equal the stored ones. */
 #include "base/arena.h"
 #include "base/program.h"
-#include "base/output.h"
 #include "base/hash.h"
-#include "commands/options.h"
 #include "commands/run.h"
 #include "conformance/conformance.h"
 #include "domain/operation.h"
@@ -15,7 +13,6 @@
 #include "domain/case.h"
 #include "inputs/inputs.h"
 #include "judge/judge.h"
-#include "show/report.h"
 #include "store/run_file.h"
 #include "worker/worker.h"
 #include <ctype.h>

@@ -282,8 +282,7 @@ static exit_code run(void *context, const cli_call *call)
         die(EXIT_CODE_INTERRUPTED,
             "interrupted: what was measured is kept; repeat the command with --resume");
     run_check_missing(&options->run, missing, session.gave_up,
-                      missing == 1 ? "the same command with --resume tries it again "
-                                   : "the same command with --resume tries them again ");
+                      "the same command with --resume tries again ");
     return worst;
 }
 
